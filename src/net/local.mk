@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+libudpsink_la_SOURCES += \
+	%D%/addr.h %D%/addr.c \
+	%D%/cmsg.h %D%/cmsg.c \
+	%D%/group.h %D%/group.c \
+	%D%/seqhdr.h %D%/seqhdr.c \
+	%D%/sock.h %D%/sock.c \
+	%D%/sock_buffer.h %D%/sock_buffer.c \
+	%D%/sock_drain.c \
+	%D%/sock_join.c \
+	%D%/sock_opt.h %D%/sock_opt.c \
+	%D%/sockset.h %D%/sockset.c \
+	%D%/sockset_others.c \
+	%D%/sockset_own.h \
+	%D%/sysctl.h %D%/sysctl.c

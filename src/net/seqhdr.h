@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * seqhdr - the header that udp_source writes at the start of the payload and udp_sink checks. Network byte order.
+ *
+ *   0        2     3     4          8         10                18                26
+ *   | magic  | ver | kind | run id  | stream  | sequence number | send time stamp |
+ *
+ * The first 18 bytes (a minimum Ethernet frame carries 18 bytes of UDP payload) are always there when the payload has room; the time stamp only from 26
+ * bytes on (flag in ver). Shorter payloads carry no header. Pure functions, any thread.
+ */
+#ifndef NET_SEQHDR_H
+#define NET_SEQHDR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SEQHDR_MAGIC 0x5544 /* "UD" */
+#define SEQHDR_SHORT 18     /* bytes without time stamp */
+#define SEQHDR_FULL 26      /* bytes with time stamp */
+
+enum seqhdr_kind { SEQHDR_DATA = 0, SEQHDR_TRAILER = 1 };
+
+struct seqhdr {
+	uint8_t kind;       /* enum seqhdr_kind */
+	bool stamped;
+	uint32_t run;       /* random per run of a source: strays of another run are recognised */
+	uint16_t stream;    /* flow number modulo 65536; sequence numbers are per stream */
+	uint64_t sequence;  /* from 0 */
+	uint64_t stamp_ns;  /* CLOCK_REALTIME of the (scheduled) send, 0 when not stamped */
+};
+
+/* Writes as much as fits; returns bytes written: 0, SEQHDR_SHORT or SEQHDR_FULL. */
+size_t seqhdr_write(void *payload, size_t size, const struct seqhdr *header);
+
+/* Returns true when the payload starts with a header of this version; never reads past size. */
+bool seqhdr_read(const void *payload, size_t size, struct seqhdr *header);
+
+/* The header of the kernel's pktgen (net/core/pktgen.c struct pktgen_hdr): magic 0xbe9be955, sequence, seconds, microseconds, each 32 bit. The
+ * kernel writes network byte order; some senders wrote host order, so both are recognised. */
+#define PKTGENHDR_MAGIC 0xbe9be955u
+#define PKTGENHDR_SIZE 16
+struct pktgenhdr {
+	uint32_t sequence, sec, usec;
+	bool swapped; /* was in little-endian order */
+};
+bool pktgenhdr_read(const void *payload, size_t size, struct pktgenhdr *header);
+size_t pktgenhdr_write(void *payload, size_t size, const struct pktgenhdr *header);
+
+#endif

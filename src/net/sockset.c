@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* sockset - see sockset.h. Who else is bound is looked up in sockset_others.c. */
+#include "net/sockset.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/group.h"
+#include "net/sockset_own.h"
+
+/* packet.sock, the index that engines hand over with each datagram, has 16 bits. */
+#define MOST_SOCKETS 65536
+
+/* Sockets to come, beside the listener on its port, make a group as well. */
+static bool is_implicit(const struct sockset_conf *conf)
+{
+	return conf->group || (conf->reserve && !conf->join);
+}
+
+static int check(const struct sockset_conf *conf, struct err *err)
+{
+	unsigned per_address = conf->shared ? 1 : conf->slots;
+
+	if (conf->nlisten < 1 || conf->slots < 1)
+		return err_say(err, EINVAL, "no address to listen on, or no worker to listen");
+	if ((conf->group && conf->join) || (per_address > 1 && !conf->group && !conf->join))
+		return err_say(err, EINVAL, "%u sockets on one address are either a group of their own or one that others may join",
+			       per_address);
+	if ((uint64_t)per_address * conf->nlisten + conf->reserve > MOST_SOCKETS)
+		return err_say(err, EINVAL, "%u sockets on each of %u addresses and %u connected ones: at most %u together",
+			       per_address, conf->nlisten, conf->reserve, MOST_SOCKETS);
+	if (conf->ngroups && per_address > 1)
+		return err_say(err, EINVAL, "--join %s with %u sockets on one address: each would get every datagram of the "
+			       "group; use --shared-socket or one thread", conf->groups[0], per_address);
+	return 0;
+}
+
+static struct group_key key_of(const struct sockset_conf *conf, const struct addr *addr)
+{
+	return (struct group_key){ .addr = addr, .lite = conf->sock.lite, .device = conf->sock.device,
+				   .dual = addr->sa.sa_family == AF_INET6 && conf->sock.v6only == SOCK_V6ONLY_OFF };
+}
+
+static int check_groups(const struct sockset_conf *conf, const struct addr *listen, struct err *err)
+{
+	int rc = 0;
+
+	for (unsigned a = 0; a < conf->nlisten && !rc && conf->join; a++) {
+		struct group_key key = key_of(conf, &listen[a]);
+
+		rc = group_check(&key, err);
+	}
+	return rc;
+}
+
+/* Binds each address once without SO_REUSEPORT, so that the kernel refuses what is in use by anybody, and chooses ports where 0 was
+ * asked. (A port-0 bind with SO_REUSEPORT may be given the port of another group of this user.) The mark is taken while the address is held. */
+static int claim(struct sockset_own *own, const struct sockset_conf *conf, struct addr *listen, struct sock *probe,
+		 struct err *err)
+{
+	const struct sock_conf plain = { .v6only = conf->sock.v6only, .lite = conf->sock.lite, .device = conf->sock.device,
+					 .tos = -1, .ttl = -1 };
+
+	for (unsigned a = 0; a < conf->nlisten; a++) {
+		struct group_key key = key_of(conf, &listen[a]);
+		int rc = 0;
+
+		if (!is_implicit(conf) && addr_port(&listen[a]))
+			continue;
+		rc = sock_open(&probe[a], &listen[a], &plain, err);
+		if (rc)
+			return rc;
+		listen[a] = probe[a].local;
+		if (is_implicit(conf))
+			rc = group_mark(&own->group, &key, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* The claim is given up only after all of it was made: addresses that overlap among themselves are refused as well. */
+static int claim_all(struct sockset_own *own, const struct sockset_conf *conf, struct addr *listen, struct err *err)
+{
+	struct sock *probe = malloc(conf->nlisten * sizeof(*probe));
+	int rc;
+
+	if (!probe)
+		return err_sys(err, ENOMEM, "list of sockets");
+	for (unsigned a = 0; a < conf->nlisten; a++)
+		probe[a] = (struct sock)SOCK_INIT;
+	rc = claim(own, conf, listen, probe, err);
+	for (unsigned a = 0; a < conf->nlisten; a++)
+		sock_close(&probe[a]);
+	free(probe);
+	return rc;
+}
+
+static int open_all(struct sock_set *set, const struct sockset_conf *conf, const struct addr *listen, struct err *err)
+{
+	unsigned n = conf->nlisten * (conf->shared ? 1 : conf->slots);
+
+	for (unsigned i = 0; i < n; i++) {
+		int rc = sock_open(&set->sock[i], &listen[i % conf->nlisten], &set->own->conf, err);
+
+		if (rc)
+			return rc;
+		atomic_store_explicit(&set->n, i + 1, memory_order_release);
+	}
+	return 0;
+}
+
+/* Both are for a port of our own. A steering program belongs to the whole group, and its results are indexes of all members. */
+static int check_alone(const struct sock_set *set, const struct sockset_conf *conf, struct err *err)
+{
+	char text[ADDR_TEXT];
+
+	for (unsigned a = 0; a < conf->nlisten && (conf->steer_cpu || conf->ngroups); a++)
+		if (sockset_others(set, &set->sock[a].local) > 0)
+			return err_say(err, EBUSY, "%s: another program shares %s, and %s",
+				       conf->steer_cpu ? "--use-bpf" : "--join",
+				       addr_format(&set->sock[a].local, text, sizeof(text)),
+				       conf->steer_cpu ? "would be steered too" : "each would get every datagram");
+	return 0;
+}
+
+static int steer(struct sock_set *set, const struct sockset_conf *conf, struct err *err)
+{
+	int rc = 0;
+
+	for (unsigned a = 0; a < conf->nlisten && conf->steer_cpu && !rc; a++)
+		rc = sock_steer_by_cpu(&set->sock[a], conf->slots, err);
+	return rc;
+}
+
+/* Each group on the first socket that takes its family. */
+static int join_groups(struct sock_set *set, const struct sockset_conf *conf, struct err *err)
+{
+	for (unsigned g = 0; g < conf->ngroups; g++) {
+		struct err why = ERR_INIT;
+		int rc = -EAFNOSUPPORT;
+
+		for (unsigned a = 0; a < conf->nlisten && rc == -EAFNOSUPPORT; a++)
+			rc = sock_join(&set->sock[a], conf->groups[g], &why);
+		if (rc)
+			return err_say(err, why.code, "%s", why.text);
+	}
+	return 0;
+}
+
+static int open_in_order(struct sock_set *set, const struct sockset_conf *conf, struct addr *listen, struct err *err)
+{
+	int rc = check_groups(conf, listen, err);
+
+	if (!rc && set->own->conf.reuse_port)
+		rc = claim_all(set->own, conf, listen, err);
+	if (!rc)
+		rc = open_all(set, conf, listen, err);
+	/* Again: a group that took its mark after the first look may have probed before our sockets were bound. */
+	if (!rc)
+		rc = check_groups(conf, listen, err);
+	if (!rc)
+		rc = check_alone(set, conf, err);
+	if (!rc)
+		rc = steer(set, conf, err);
+	if (!rc)
+		rc = join_groups(set, conf, err);
+	return rc;
+}
+
+int sockset_open(struct sock_set *set, const struct sockset_conf *conf, struct err *err)
+{
+	struct addr *listen;
+	int rc = check(conf, err);
+
+	memset(set, 0, sizeof(*set));
+	if (rc)
+		return rc;
+	set->capacity = conf->nlisten * (conf->shared ? 1 : conf->slots) + conf->reserve;
+	set->sock = calloc(set->capacity, sizeof(*set->sock));
+	set->own = calloc(1, sizeof(*set->own));
+	listen = calloc(conf->nlisten, sizeof(*listen));
+	if (!set->sock || !set->own || !listen) {
+		rc = err_sys(err, ENOMEM, "%u sockets", set->capacity);
+	} else {
+		memcpy(listen, conf->listen, conf->nlisten * sizeof(*listen));
+		pthread_mutex_init(&set->own->lock, NULL);
+		set->own->conf = conf->sock;
+		set->own->conf.reuse_port = conf->join || is_implicit(conf);
+		rc = open_in_order(set, conf, listen, err);
+	}
+	free(listen);
+	if (rc)
+		sockset_close(set);
+	return rc;
+}
+
+static int add(struct sock_set *set, const struct addr *local, const struct addr *peer, struct err *err)
+{
+	unsigned n = atomic_load_explicit(&set->n, memory_order_relaxed);
+	int rc;
+
+	if (n == set->capacity)
+		return err_say(err, ENOSPC, "no room for another connected socket (%u are open)", n);
+	rc = sock_open(&set->sock[n], local, &set->own->conf, err);
+	if (rc)
+		return rc;
+	rc = sock_connect(&set->sock[n], peer, err);
+	if (rc) {
+		sock_close(&set->sock[n]);
+		return rc;
+	}
+	atomic_store_explicit(&set->n, n + 1, memory_order_release);
+	return (int)n;
+}
+
+int sockset_add_connected(struct sock_set *set, const struct sock *listener, const struct addr *local, const struct addr *peer,
+			  struct err *err)
+{
+	struct addr from = *local;
+	int rc;
+
+	addr_to_family(&from, listener->family);
+	pthread_mutex_lock(&set->own->lock);
+	rc = add(set, &from, peer, err);
+	pthread_mutex_unlock(&set->own->lock);
+	return rc;
+}
+
+int sockset_drops(const struct sock_set *set, uint32_t *drops_by_socket, unsigned n)
+{
+	unsigned have = atomic_load_explicit(&set->n, memory_order_acquire);
+	int rc = 0;
+
+	for (unsigned i = 0; i < MIN(n, have); i++) {
+		struct sock_memory memory = { 0 };
+		int one = sock_memory(set->sock[i].fd, &memory);
+
+		rc = rc ? rc : one;
+		drops_by_socket[i] = one ? 0 : memory.drops - (uint32_t)set->sock[i].drops_base;
+	}
+	return rc;
+}
+
+void sockset_close(struct sock_set *set)
+{
+	unsigned n = atomic_load_explicit(&set->n, memory_order_acquire);
+
+	for (unsigned i = 0; i < n; i++)
+		sock_close(&set->sock[i]);
+	if (set->own) {
+		group_close(&set->own->group);
+		pthread_mutex_destroy(&set->own->lock);
+	}
+	free(set->own);
+	free(set->sock);
+	memset(set, 0, sizeof(*set));
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "sink/conf.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define AT(field) .offset = offsetof(struct sink_conf, field)
+#define FLAG(long_name, short_name, field, heading, text) \
+	{ .name = long_name, .letter = short_name, .type = OPT_FLAG, AT(field), .group = heading, .help = text }
+#define ALIAS(long_name, target, heading)                                                    \
+	{ .name = long_name, .type = OPT_ALIAS, .choices = target, .group = heading, .help = "same as --" target }
+#define ENGINE(long_name, short_name)                                                                       \
+	{ .name = long_name, .letter = short_name, .type = OPT_ADD, AT(engines), .choices = long_name,      \
+	  .group = "Engine", .help = "short for --engine " long_name }
+#define NUMBER(long_name, short_name, kind, field, arg, low, high, value, heading, text)             \
+	{ .name = long_name, .letter = short_name, .type = kind, .argument = arg, AT(field),         \
+	  .min = low, .max = high, .def = value, .group = heading, .help = text }
+#define CHOICE(long_name, field, values, value, heading, text)                                      \
+	{ .name = long_name, .type = OPT_CHOICE, .argument = "MODE", AT(field), .choices = values,  \
+	  .def = value, .group = heading, .help = text }
+#define TEXT(long_name, short_name, kind, field, arg, heading, text)                              \
+	{ .name = long_name, .letter = short_name, .type = kind, .argument = arg, AT(field),      \
+	  .group = heading, .help = text }
+
+static const struct opt table[] = {
+	TEXT("listen", 0, OPT_LIST, listen, "ADDR[:PORT]", "Addresses",
+	     "address to receive on, may be repeated; '*' = IPv6 and IPv4 (default: 0.0.0.0, with -6 ::)"),
+	NUMBER("port", 'l', OPT_INT, port, "PORT", 0, 65535, "6666", "Addresses", "port where --listen names none; 0 = any free one"),
+	{ .name = "ipv4", .letter = '4', .type = OPT_SET, AT(family), .min = AF_INET, .group = "Addresses",
+	  .help = "IPv4 is the family of the default address (this is the default)" },
+	{ .name = "ipv6", .letter = '6', .type = OPT_SET, AT(family), .min = AF_INET6, .group = "Addresses",
+	  .help = "IPv6 is the family of the default address" },
+	FLAG("v6only", 0, v6only, "Addresses", "IPv6 sockets take no IPv4 datagrams"),
+	TEXT("bind-dev", 0, OPT_STRING, bind_dev, "DEV", "Addresses", "receive from this interface only"),
+	TEXT("join", 0, OPT_LIST, join, "GROUP[%DEV]", "Addresses", "join a multicast group, may be repeated"),
+	FLAG("lite", 'L', lite, "Addresses", "UDP-Lite instead of UDP"),
+	{ .name = "connect", .letter = 'C', .type = OPT_STRING, .optional = true, .missing = "first", .argument = "ADDR:PORT",
+	  AT(connect), .group = "Addresses", .help = "connect the sockets: to the first sender, or to the one given" },
+	FLAG("connect-each", 0, connect_each, "Addresses", "give each flow a connected socket of its own beside the listener"),
+	NUMBER("max-flows", 0, OPT_INT, max_flows, "N", 1, 60000, "1024", "Addresses", "room for --connect-each"),
+
+	TEXT("engine", 'e', OPT_LIST, engines, "NAME[,NAME]", "Engine",
+	     "how to receive: names, all, or auto (default: the upstream set in turn: recvmmsg recvmsg read recvfrom recv)"),
+	ENGINE("read", 'T'),
+	ENGINE("recv", 0),
+	ENGINE("recvfrom", 't'),
+	ENGINE("recvmsg", 'u'),
+	ENGINE("recvmmsg", 'U'),
+	FLAG("list-engines", 0, list_engines, "Engine", "list the engines, and why one cannot run here; then exit"),
+	CHOICE("wait", wait, "auto|block|poll|spin", "auto", "Engine",
+	       "how to wait: in the receive call, in poll(2), or not at all; auto = block with one socket per worker, else poll"),
+	{ .name = "spin", .type = OPT_SET, AT(wait), .min = 1 + ENGINE_WAIT_SPIN, .group = "Engine", .help = "short for --wait spin" },
+	NUMBER("batch", 'b', OPT_INT, batch, "N", 1, 1024, "32", "Engine", "datagrams per receive call of the batching engines"),
+	NUMBER("buffer-size", 0, OPT_BYTES, buffer_size, "BYTES", 1, 65535, "4096", "Engine", "payload memory per datagram"),
+	NUMBER("nr-iovec", 0, OPT_INT, nr_iovec, "N", 1, 64, "1", "Engine", "hand the buffer over in N equal pieces (recvmsg family)"),
+	FLAG("no-copy", 0, no_copy, "Engine", "MSG_TRUNC with empty buffers: the payload is not copied"),
+	FLAG("gro", 0, gro, "Engine", "UDP_GRO: take coalesced buffers and count their datagrams (recvmsg family)"),
+	FLAG("waitforone", 'O', waitforone, "Engine", "MSG_WAITFORONE: recvmmsg returns with what is there"),
+	FLAG("dontwait", 'd', dontwait, "Engine", "MSG_DONTWAIT: never sleep in the receive call, count what came back empty"),
+	NUMBER("timeout", 'i', OPT_DURATION, timeout, "TIME", 0, 0, NULL, "Engine",
+	       "timeout argument of recvmmsg (looked at only after a datagram came)"),
+	NUMBER("sk-timeout", 'I', OPT_DURATION, sk_timeout, "TIME", 0, 0, "100ms", "Engine", "SO_RCVTIMEO of blocking sockets"),
+	NUMBER("busy-poll", 0, OPT_DURATION, busy_poll, "TIME", 0, 0, NULL, "Engine", "SO_BUSY_POLL, in microseconds steps (50us)"),
+	NUMBER("work", 0, OPT_DURATION, work, "TIME", 0, NSEC_PER_SEC, NULL, "Engine",
+	       "spend this much CPU time on each datagram, as a real server would"),
+
+	NUMBER("threads", 'n', OPT_INT, threads, "N", 0, 1024, "1", "Workers", "worker threads; 0 = one per allowed CPU"),
+	TEXT("cpus", 0, OPT_STRING, cpus, "LIST", "Workers", "pin worker i to the i-th CPU of the list (0,2-3)"),
+	TEXT("place", 0, OPT_STRING, place, "WHERE", "Workers",
+	     "same-cpu or other-cpu than the one that processes the packets in the kernel, or a list as for --cpus"),
+	FLAG("shared-socket", 0, shared_socket, "Workers", "all workers read the same socket (default: one socket each)"),
+	FLAG("reuse-port", 's', reuse_port, "Workers", "SO_REUSEPORT: join the sockets of this user that share the port"),
+	FLAG("use-bpf", 0, use_bpf, "Workers", "spread datagrams over the sockets by the CPU that processed them"),
+
+	FLAG("pktinfo", 0, pktinfo, "Socket", "IP_PKTINFO and IPV6_RECVPKTINFO: destination address of each datagram"),
+	ALIAS("recv-pktinfo", "pktinfo", "Socket"),
+	FLAG("recv-ttl", 0, recv_ttl, "Socket", "IP_RECVTTL and IPV6_RECVHOPLIMIT"),
+	FLAG("recv-tos", 0, recv_tos, "Socket", "IP_RECVTOS and IPV6_RECVTCLASS; DSCP and ECN are counted"),
+	FLAG("rxq-ovfl", 0, rxq_ovfl, "Socket", "SO_RXQ_OVFL: drop count with each datagram"),
+	NUMBER("rcvbuf", 0, OPT_BYTES, rcvbuf, "BYTES", 1, 1 << 30, NULL, "Socket", "SO_RCVBUF, by SO_RCVBUFFORCE where allowed"),
+	FLAG("rcvbuf-strict", 0, rcvbuf_strict, "Socket", "stop when the kernel grants less than --rcvbuf"),
+	CHOICE("early-demux", early_demux, "keep|on|off", "keep", "Socket",
+	       "set net.ipv4.ip_early_demux and udp_early_demux for the run, restored afterwards"),
+
+	NUMBER("count", 'c', OPT_COUNT, count, "N", 0, 0, "1000000", "Length", "datagrams per run; 0 = no limit (default when --duration is given)"),
+	NUMBER("duration", 0, OPT_DURATION, duration, "TIME", 0, 0, NULL, "Length", "time per run, from when it is ready"),
+	NUMBER("repeat", 'r', OPT_INT, repeat, "N", 1, 1000000, "1", "Length", "runs per engine"),
+
+	{ .name = "check-sender", .letter = 'S', .type = OPT_STRING, .argument = "ADDR", AT(check_sender), .group = "Checks",
+	  .help = "datagrams from other hosts are counted as foreign" },
+	{ .name = "check-pktgen", .type = OPT_LEVEL, .optional = true, .argument = "LEVEL", AT(check_pktgen), .max = 3, .group = "Checks",
+	  .help = "verify pktgen headers; 2 = also their repeats through the packet, 3 = also that none is missing" },
+	FLAG("check-sequence", 0, check_sequence, "Checks", "verify the headers of udp_source: order, duplicates, gaps"),
+	FLAG("by-destination", 0, by_destination, "Checks", "count datagrams per local address"),
+	NUMBER("use-bad-ptr", 'B', OPT_INT, bad_ptr, "N", 0, 1024, NULL, "Checks", "fault test: give packet N of each batch a bad buffer"),
+
+	CHOICE("format", format, "text|classic|json", "text", "Output", "table, columns of netoptimizer's udp_sink, or JSON lines"),
+	NUMBER("interval", 0, OPT_DURATION, interval, "TIME", 0, 0, NULL, "Output", "report every TIME while running"),
+	{ .name = "verbose", .letter = 'v', .type = OPT_LEVEL, .optional = true, .argument = "LEVEL", AT(verbose), .max = 3,
+	  .group = "Output", .help = "say more; may be repeated" },
+	{ .name = "config", .type = OPT_CONFIG, .argument = "FILE", .group = "Output", .help = "read options from a file of 'option = value' lines" },
+	FLAG("version", 'V', version, "Output", "print the version (with -v: how it was built) and exit"),
+	{ .name = "help", .letter = 'h', .type = OPT_HELP, .group = "Output", .help = "print this and exit" },
+
+	{ .name = "null-payload", .type = OPT_BYTES, .argument = "BYTES", AT(null_payload), .max = 65507, .def = "18", .group = "Testing",
+	  .help = "payload of the null engine's datagrams", .hidden = true },
+	{ .name = "dump-options", .type = OPT_FLAG, AT(dump_options), .group = "Testing",
+	  .help = "print the option table, tab separated, and exit", .hidden = true },
+	{ .name = "dump-counters", .type = OPT_FLAG, AT(dump_counters), .group = "Testing",
+	  .help = "print the counter table, tab separated, and exit", .hidden = true },
+	{ 0 },
+};
+
+void conf_options(struct opt_set *set, struct sink_conf *conf)
+{
+	*set = (struct opt_set){
+		.table = table,
+		.program = "udp_sink",
+		.usage = "[options]",
+		.about = "Receives UDP datagrams and says, with numbers that add up, what that costs.",
+		.conf = conf,
+	};
+}
+
+/* Pairs that exclude each other, with the reason. */
+static const struct {
+	const char *a, *b, *why;
+} excludes[] = {
+	{ "shared-socket", "reuse-port", "one socket for all workers, or one each" },
+	{ "shared-socket", "use-bpf", "steering needs one socket per worker" },
+	{ "shared-socket", "connect-each", "each worker adds sockets of its own" },
+	{ "connect", "connect-each", "the listener must stay unconnected" },
+	{ "cpus", "place", "both say where workers run" },
+	{ "dontwait", "waitforone", "one never waits, the other waits for one datagram" },
+	{ "check-pktgen", "no-copy", "there is no payload to check" },
+	{ "check-sequence", "no-copy", "there is no payload to check" },
+	{ "gro", "no-copy", "segments need their buffer" },
+};
+
+static int check_pairs(const struct opt_set *set, struct err *err)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(excludes); i++)
+		if (opt_given(set, excludes[i].a) && opt_given(set, excludes[i].b))
+			return err_say(err, EINVAL, "--%s and --%s exclude each other: %s", excludes[i].a,
+				       excludes[i].b, excludes[i].why);
+	return 0;
+}
+
+int conf_check(const struct opt_set *set, struct sink_conf *conf, struct err *err)
+{
+	int rc = check_pairs(set, err);
+
+	if (rc)
+		return rc;
+	if (set->operands.n)
+		return err_say(err, EINVAL, "unexpected argument '%s': addresses are given with --listen", set->operands.text[0]);
+	if (!conf->family)
+		conf->family = AF_INET;
+	if (opt_given(set, "duration") && !opt_given(set, "count"))
+		conf->count = 0;
+	if (opt_given(set, "duration") && !conf->duration)
+		return err_say(err, EINVAL, "--duration 0 would end before it begins; leave it out to run until --count");
+	if (opt_given(set, "interval") && conf->interval < 10 * NSEC_PER_MSEC)
+		return err_say(err, EINVAL, "--interval must be at least 10ms");
+	if (conf->format == CONF_CLASSIC && conf->interval)
+		return err_say(err, EINVAL, "--format classic has no interval lines; use text or json");
+	if (conf->check_sequence && conf->shared_socket && conf->threads != 1)
+		return err_say(err, EINVAL, "--check-sequence needs each flow on one worker: not with --shared-socket and several threads");
+	if (conf->dontwait)
+		conf->wait = 1 + ENGINE_WAIT_SPIN;
+	if (conf->gro)
+		conf->buffer_size = 65535;
+	if (conf->nr_iovec > (int)conf->buffer_size)
+		return err_say(err, EINVAL, "--nr-iovec %d: more pieces than --buffer-size has bytes", conf->nr_iovec);
+	return 0;
+}

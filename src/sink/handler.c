@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "sink/handler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+unsigned handler_bits(const struct sink_conf *conf, const struct engine_ops *ops, bool dual, unsigned workers)
+{
+	unsigned bits = 0;
+	bool src = ops->caps & ENGINE_SRC, control = ops->caps & ENGINE_CMSG;
+
+	bits |= dual && src ? HANDLER_FAMILY : 0;
+	bits |= workers > 1 && src ? HANDLER_FLOWS : 0;
+	bits |= conf->check_sender ? HANDLER_SENDER : 0;
+	bits |= conf->check_sequence ? HANDLER_SEQUENCE : 0;
+	bits |= conf->check_pktgen ? HANDLER_PKTGEN : 0;
+	bits |= conf->by_destination ? HANDLER_DEST : 0;
+	bits |= control && (conf->recv_tos || conf->recv_ttl || conf->rxq_ovfl) ? HANDLER_FIELDS : 0;
+	bits |= conf->connect_each ? HANDLER_EACH : 0;
+	bits |= conf->work ? HANDLER_WORK : 0;
+	return bits;
+}
+
+int handler_open(struct handler *h, unsigned bits, const struct sink_conf *conf, const struct addr *sender,
+		 const struct engine_ops *ops, struct sock_set *set, const struct engine_slot *slot,
+		 atomic_uint_least64_t *run)
+{
+	*h = (struct handler){ .bits = bits, .conf = conf, .sender = *sender, .pktgen.level = conf->check_pktgen };
+	h->flows = bits & HANDLER_FLOWS ? calloc(1, sizeof(*h->flows)) : NULL;
+	h->sequence = bits & HANDLER_SEQUENCE ? sequence_new(run) : NULL;
+	h->destinations = bits & HANDLER_DEST ? calloc(1, sizeof(*h->destinations)) : NULL;
+	h->fields = bits & HANDLER_FIELDS ? calloc(1, sizeof(*h->fields)) : NULL;
+	if ((bits & HANDLER_FLOWS && !h->flows) || (bits & HANDLER_SEQUENCE && !h->sequence) ||
+	    (bits & HANDLER_DEST && !h->destinations) || (bits & HANDLER_FIELDS && !h->fields) ||
+	    (bits & HANDLER_EACH && each_open(&h->each, ops, set, slot, (unsigned)conf->max_flows))) {
+		handler_close(h);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void handler_close(struct handler *h)
+{
+	free(h->flows);
+	sequence_free(h->sequence);
+	free(h->destinations);
+	free(h->fields);
+	each_close(&h->each);
+	*h = (struct handler){ 0 };
+}
+
+/* Takes one datagram out of what the worker has counted for it. */
+static void foreign(struct stats *stats, uint32_t len, uint32_t wire_len)
+{
+	stats->foreign++;
+	stats->datagrams--;
+	stats->bytes -= len;
+	stats->wire_bytes -= wire_len;
+	stats->empty -= wire_len == 0;
+}
+
+/* All datagrams of a packet from another host. */
+static void foreign_packet(struct stats *stats, const struct packet *p)
+{
+	uint32_t n = packet_datagrams(p);
+
+	stats->foreign += n - 1;
+	stats->datagrams -= n - 1;
+	foreign(stats, p->len, p->wire_len);
+	stats->truncated -= p->flags & PACKET_TRUNC ? 1 : 0;
+	stats->ctrunc -= p->flags & PACKET_CTRUNC ? 1 : 0;
+}
+
+static void fields(struct handler_fields *f, const struct cmsg_info *info)
+{
+	if (info->valid & CMSG_WANT_TOS)
+		f->tos[info->tos]++;
+	if (info->valid & CMSG_WANT_TTL)
+		f->ttl[info->ttl & 255]++;
+	if (info->valid & CMSG_WANT_DROPS && info->drops > f->rxq_ovfl)
+		f->rxq_ovfl = info->drops;
+	f->malformed += info->malformed;
+}
+
+static void payloads(struct handler *h, const struct packet *p, struct stats *stats)
+{
+	struct segment s;
+
+	segment_start(&s, p);
+	while (segment_next(&s)) {
+		if (h->bits & HANDLER_PKTGEN)
+			pktgen_check(&h->pktgen, s.data, s.len, stats);
+		if (h->bits & HANDLER_SEQUENCE && !sequence_check(h->sequence, s.data, s.len, stats))
+			foreign(stats, s.len, p->segment ? s.len : p->wire_len);
+	}
+}
+
+static void one(struct handler *h, struct engine *engine, const struct packet *p, struct stats *stats)
+{
+	uint32_t n = packet_datagrams(p);
+
+	if (h->bits & HANDLER_SENDER && !(p->src && addr_equal_host(p->src, &h->sender))) {
+		foreign_packet(stats, p);
+		return;
+	}
+	if (h->bits & HANDLER_FAMILY && p->src) {
+		if (addr_packet_family(p->src) == AF_INET)
+			stats->ipv4 += n;
+		else
+			stats->ipv6 += n;
+	}
+	if (h->bits & HANDLER_FLOWS && p->src)
+		flows_see(h->flows, addr_hash(p->src));
+	if (h->bits & (HANDLER_SEQUENCE | HANDLER_PKTGEN))
+		payloads(h, p, stats);
+	if (h->bits & HANDLER_DEST && p->info && p->info->valid & CMSG_WANT_PKTINFO)
+		destination_count(h->destinations, &p->info->dst, n, p->wire_len);
+	if (h->bits & HANDLER_FIELDS && p->info)
+		fields(h->fields, p->info);
+	if (h->bits & HANDLER_EACH)
+		each_see(&h->each, engine, p);
+}
+
+/* A server's work, as CPU time: the clock is read in a loop because a loop of fixed length would change with the machine. */
+static void work(uint64_t ns)
+{
+	uint64_t end = clock_mono() + ns;
+
+	while (clock_mono() < end)
+		;
+}
+
+void handler_batch(struct handler *h, struct engine *engine, const struct batch *batch, struct stats *stats)
+{
+	if (h->bits & ~(unsigned)HANDLER_WORK)
+		for (unsigned i = 0; i < batch->n; i++)
+			if (!(batch->packets[i].flags & PACKET_BAD))
+				one(h, engine, &batch->packets[i], stats);
+	if (h->bits & HANDLER_WORK)
+		work(h->conf->work * batch->n);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* udp_sink: order of start-up and tear-down; everything else is in the modules named here. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/version.h"
+#include "sink/engines.h"
+#include "sink/env.h"
+#include "sink/run.h"
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+static int fail(const struct err *err, int code)
+{
+	log_error("%s", err->text);
+	return code;
+}
+
+/* --version, --dump-options, --dump-counters, --list-engines: print and be done. */
+static bool print_only(const struct opt_set *set, const struct sink_conf *conf)
+{
+	struct err err = ERR_INIT;
+
+	if (conf->version)
+		version_print(stdout, "udp_sink", conf->verbose > 0);
+	else if (conf->dump_options)
+		opt_print_table(set, stdout);
+	else if (conf->dump_counters)
+		for (unsigned i = 0; i < STATS_COUNTER_COUNT; i++)
+			printf("%s\t%s\t%s\n", stats_info[i].name, stats_info[i].unit, stats_info[i].help);
+	else if (conf->list_engines && engines_list(conf, stdout, &err))
+		log_error("%s", err.text);
+	else if (!conf->list_engines)
+		return false;
+	return true;
+}
+
+/* --connect without an address: the first datagram tells the peer. */
+static int connect_first(struct run_context *c, struct err *err)
+{
+	struct setup *s = c->setup;
+	struct addr peer;
+	int rc;
+
+	if (!s->conf->connect || s->peer.len || !s->set.n)
+		return 0;
+	rc = run_announce(c, err);
+	if (rc || !control_wait_readable(c->control, s->set.sock[0].fd))
+		return rc;
+	rc = setup_first_sender(s, &peer);
+	return rc ? err_sys(err, rc, "--connect: source of the first datagram") : setup_connect(s, &peer, err);
+}
+
+static int run_all(struct run_context *c, struct err *err)
+{
+	const struct setup *s = c->setup;
+	int rc = connect_first(c, err);
+
+	if (!rc)
+		rc = c->voice->header(c->header);
+	for (unsigned i = 0; !rc && i < s->engines; i++) {
+		if (s->engine[i].skipped)
+			rc = c->voice->skipped(&s->engine[i]);
+		for (unsigned n = 0; !rc && !s->engine[i].skipped && n < (unsigned)s->conf->repeat; n++)
+			if (!control_signal(c->control))
+				rc = run_execute(c, &s->engine[i], n, err);
+	}
+	return rc;
+}
+
+static int measure(struct report_header *header, const struct sink_conf *conf, struct err *err)
+{
+	struct setup setup;
+	struct run_context c = { .setup = &setup, .voice = report_voice(conf->format), .header = header };
+	int rc;
+
+	c.control = control_new(err);
+	if (!c.control)
+		return -err->code;
+	c.progress = conf->format == CONF_TEXT && !conf->interval && isatty(STDERR_FILENO);
+	rc = engine_init(err);
+	if (!rc)
+		rc = setup_open(&setup, conf, err);
+	if (!rc) {
+		header->setup = &setup;
+		rc = run_all(&c, err);
+		setup_close(&setup);
+	}
+	control_free(c.control);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct sink_conf conf = { 0 };
+	struct opt_set options;
+	struct guardian guardian;
+	struct err err = ERR_INIT;
+	enum opt_next next;
+	char run_id[16];
+	struct report_header header = { .options = &options, .argc = argc, .argv = argv, .guardian = &guardian };
+	int rc;
+
+	log_setup("udp_sink", LOG_NOTICE);
+	conf_options(&options, &conf);
+	if (opt_parse(&options, argc, argv, &next, &err))
+		return fail(&err, EXIT_USAGE);
+	if (next == OPT_EXIT_OK || print_only(&options, &conf))
+		return fflush(stdout) ? EXIT_FAILED : EXIT_OK;
+	log_setup("udp_sink", LOG_NOTICE + MIN(conf.verbose, LOG_DEBUG - LOG_NOTICE));
+	if (conf_check(&options, &conf, &err))
+		return fail(&err, EXIT_USAGE);
+	if (guardian_start(&guardian, conf.early_demux, &err))
+		return fail(&err, EXIT_FAILED);
+	header.run_id = env_run_id(run_id, sizeof(run_id));
+	rc = measure(&header, &conf, &err);
+	guardian_stop(&guardian);
+	opt_free(&options);
+	return rc ? fail(&err, EXIT_FAILED) : EXIT_OK;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flows - the source ports: one connected socket per flow, all opened by the main thread before traffic begins.
+ *
+ * Flow i belongs to thread i % threads, which takes its flows in turn, one batch each. Sequence numbers are per
+ * flow (stream i in the header).
+ */
+#ifndef SOURCE_FLOWS_H
+#define SOURCE_FLOWS_H
+
+#include "net/sock.h"
+#include "source/conf.h"
+
+struct flow {
+	int fd;              /* copy of sock.fd, beside what the loop touches */
+	uint16_t stream;
+	uint64_t sequence;   /* of the next datagram: its thread only. Only accepted datagrams count on */
+	struct sock sock;
+};
+
+struct flows {
+	struct flow *flow;
+	unsigned n;
+	unsigned mtu;        /* path MTU as the kernel knew it at the start, 0 = not known */
+	unsigned fragments;  /* IP fragments per datagram, 1 = fits, 0 = not known */
+	unsigned fit;        /* largest payload that fits the MTU; 0 = not known */
+};
+
+/* Opens, binds and connects all; raises the limit of descriptors where that is allowed. Nothing stays open on failure. */
+int flows_open(struct flows *flows, const struct source_conf *conf, struct err *err);
+
+/* IP fragments that a datagram of this payload makes on a path of this MTU; *fit: the largest payload that makes one. family: of the packet.
+ * RFC 791 (IPv4 header 20), RFC 8200 (IPv6 header 40, fragment header 8): all but the last fragment carry a multiple of 8 bytes. */
+unsigned flows_fragments(int family, unsigned mtu, uint64_t payload, unsigned *fit);
+
+void flows_close(struct flows *flows);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "source/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+
+/* IP_MTU_DISCOVER values under which the kernel refuses a datagram larger than the MTU instead of cutting it: IP_PMTUDISC_DO, PROBE,
+ * INTERFACE (ip_dont_fragment and ip_sk_ignore_df in net/ip.h). */
+#define REFUSES_LARGE(pmtu) ((pmtu) >= 2 && (pmtu) <= 4)
+
+static void snapshot(const struct workers *team, struct stats *out)
+{
+	struct stats one;
+
+	*out = (struct stats){ 0 };
+	for (unsigned i = 0; i < team->n; i++) {
+		stats_snapshot(&team->member[i].worker.stats, &one);
+		stats_sum(out, &one);
+	}
+}
+
+void report_period(struct report *r, const struct workers *team, struct report_mark *mark)
+{
+	struct report_mark now = { .ns = clock_mono() };
+
+	snapshot(team, &now.stats);
+	*r = (struct report){
+		.kind = REPORT_PERIOD,
+		.conf = team->member[0].worker.conf,
+		.since_ns = clock_elapsed(team->base_ns, mark->ns),
+		.until_ns = clock_elapsed(team->base_ns, now.ns),
+		.total = { .cpu_asked = -1, .cpu_ran = -1, .start_ns = mark->ns, .end_ns = now.ns },
+		.achieved = NAN,
+	};
+	stats_difference(&r->total.stats, &now.stats, &mark->stats);
+	*mark = now;
+}
+
+/* A paced thread waits for its first datagram: that is not sending time. */
+static uint64_t started(const struct worker *w)
+{
+	return w->pacer.bursts ? w->pacer.first_ns : w->before.mono_ns;
+}
+
+static void fill_row(struct report_row *row, const struct worker *w)
+{
+	*row = (struct report_row){
+		.index = w->index,
+		.cpu_asked = w->cpu,
+		.cpu_ran = w->cpu_ran,
+		.start_ns = started(w),
+		.end_ns = w->after.mono_ns,
+		.cpu_ns = w->after.cpu_ns - w->before.cpu_ns,
+		.user_ns = w->after.user_ns - w->before.user_ns,
+		.system_ns = w->after.system_ns - w->before.system_ns,
+	};
+	stats_snapshot(&w->stats, &row->stats);
+}
+
+void report_total(struct report *r)
+{
+	struct report_row *total = &r->total;
+
+	*total = (struct report_row){ .cpu_asked = -1, .cpu_ran = -1, .start_ns = UINT64_MAX };
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct report_row *row = &r->thread[i];
+
+		stats_sum(&total->stats, &row->stats);
+		total->start_ns = MIN(total->start_ns, row->start_ns);
+		total->end_ns = MAX(total->end_ns, row->end_ns);
+		total->cpu_ns += row->cpu_ns;
+		total->user_ns += row->user_ns;
+		total->system_ns += row->system_ns;
+	}
+}
+
+int report_sum(struct report *r, const struct workers *team, struct err *err)
+{
+	*r = (struct report){
+		.kind = REPORT_SUM,
+		.conf = team->member[0].worker.conf,
+		.thread = calloc(team->n, sizeof(*r->thread)),
+		.n = team->n,
+	};
+	if (!r->thread)
+		return err_sys(err, ENOMEM, "memory for the report");
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct worker *w = &team->member[i].worker;
+		double achieved = pacer_achieved(&w->pacer);
+
+		fill_row(&r->thread[i], w);
+		pacer_add(&r->pace, &w->pacer);
+		/* A thread with a single burst has no rate of its own: then the program's is not known. */
+		r->achieved += achieved;
+		if (w->gso_errno)
+			r->gso_errno = w->gso_errno;
+	}
+	report_total(r);
+	r->since_ns = 0;
+	r->until_ns = clock_elapsed(team->base_ns, r->total.end_ns);
+	return 0;
+}
+
+void report_rates(const struct report_row *row, struct report_rates *out)
+{
+	const struct stats *s = &row->stats;
+	double ns = clock_elapsed(row->start_ns, row->end_ns), sent = s->sent;
+
+	*out = (struct report_rates){
+		.seconds = ns / (double)NSEC_PER_SEC,
+		.pps = ns > 0 ? sent * (double)NSEC_PER_SEC / ns : NAN,
+		.bps = ns > 0 ? 8 * (double)s->bytes * (double)NSEC_PER_SEC / ns : NAN,
+		.wall_ns = s->sent ? ns / sent : NAN,
+		.cpu_ns = s->sent && row->cpu_ns ? (double)row->cpu_ns / sent : NAN,
+		.user_ns = s->sent && row->cpu_ns ? (double)row->user_ns / sent : NAN,
+		.system_ns = s->sent && row->cpu_ns ? (double)row->system_ns / sent : NAN,
+		.per_call = s->calls ? sent / (double)s->calls : NAN,
+	};
+}
+
+void report_free(struct report *r)
+{
+	free(r->thread);
+	r->thread = NULL;
+}
+
+void report_mtu(const struct source_conf *conf, const struct flows *flows)
+{
+	if (flows->fragments <= 1)
+		return;
+	if (REFUSES_LARGE(conf->pmtu))
+		log_notice("payload %llu does not fit the path MTU of %u (at most %u do), and --pmtu %d forbids fragments: EMSGSIZE",
+			   (unsigned long long)conf->payload, flows->mtu, flows->fit, conf->pmtu);
+	else
+		log_notice("payload %llu does not fit the path MTU of %u (at most %u do): %u fragments per datagram",
+			   (unsigned long long)conf->payload, flows->mtu, flows->fit, flows->fragments);
+}
+
+const struct report_voice *report_voice(int format)
+{
+	return format == CONF_JSON ? &report_json : &report_text;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* One JSON object per line; fields in udpsink-report(5). What is undefined is null, never NaN. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+
+#include "base/record.h"
+#include "source/report.h"
+
+#define SCHEMA 1
+
+/* Takes the reference. */
+static int print_line(json_t *line, struct err *err)
+{
+	int ret = record_line(stdout, line);
+
+	json_decref(line);
+	return ret ? err_sys(err, ret, "writing to standard output") : 0;
+}
+
+static json_t *new_line(const char *type, const struct source_conf *conf)
+{
+	json_t *line = json_object();
+	char run[16];
+
+	snprintf(run, sizeof(run), "%08" PRIx32, conf->run);
+	record_add_text(line, "type", type);
+	record_add_text(line, "run_id", run);
+	record_add_text(line, "sender", tx_table[conf->sender]->name);
+	return line;
+}
+
+/* Unknown values are given as UINT64_MAX. */
+static void add_known(json_t *line, const char *name, uint64_t value)
+{
+	if (value == UINT64_MAX)
+		record_add(line, name, json_null());
+	else
+		record_add_uint(line, name, value);
+}
+
+/* Every option in force, as text that the option would take. */
+static json_t *options(const struct source_conf *conf)
+{
+	json_t *all = json_object();
+	char text[256];
+
+	for (const struct opt *o = conf->set.table; o->name; o++)
+		if (o->type != OPT_SET && o->type != OPT_ALIAS && o->type != OPT_HELP && o->type != OPT_CONFIG && !o->hidden)
+			record_add_text(all, o->name, opt_text(&conf->set, o, text, sizeof(text)));
+	return all;
+}
+
+static json_t *source_ports(const struct flows *flows)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < flows->n; i++)
+		json_array_append_new(list, json_integer(addr_port(&flows->flow[i].sock.local)));
+	return list;
+}
+
+static json_t *sndbuf(const struct sock_buffer *b)
+{
+	json_t *o = json_object();
+
+	add_known(o, "asked", b->asked ? b->asked : UINT64_MAX);
+	record_add_uint(o, "granted", b->granted);
+	record_add_bool(o, "forced", b->forced);
+	return o;
+}
+
+static int header(const struct source_conf *conf, const struct flows *flows, struct err *err)
+{
+	const struct sock *first = &flows->flow[0].sock;
+	char text[ADDR_TEXT], model[128];
+	json_t *line = new_line("header", conf), *gso = json_object();
+	struct utsname kernel;
+
+	uname(&kernel);
+	record_add_uint(line, "schema", SCHEMA);
+	record_add_text(line, "program", "udp_source");
+	record_add_text(line, "version", PACKAGE_VERSION);
+	record_add_number(line, "time", (double)clock_wall() / (double)NSEC_PER_SEC);
+	record_add_array_text(line, "command", (const char *const *)conf->argv, conf->argc);
+	record_add(line, "options", options(conf));
+	record_add_text(line, "kernel", kernel.release);
+	record_add_text(line, "cpu_model", cpu_model(model, sizeof(model)));
+	record_add_text(line, "destination", addr_format(&conf->dst, text, sizeof(text)));
+	record_add_text(line, "source", addr_format_host(&first->local, text, sizeof(text)));
+	record_add_uint(line, "flows", flows->n);
+	record_add(line, "source_ports", source_ports(flows));
+	record_add_uint(gso, "asked", conf->gso);
+	record_add_uint(gso, "obtained", conf_segments(conf));
+	record_add(line, "gso", gso);
+	add_known(line, "mtu", flows->mtu ? flows->mtu : UINT64_MAX);
+	add_known(line, "fragments_per_datagram", flows->fragments ? flows->fragments : UINT64_MAX);
+	record_add(line, "sndbuf", sndbuf(&first->sndbuf));
+	return print_line(line, err);
+}
+
+static json_t *refused(const struct stats *s)
+{
+	json_t *by_errno = json_object();
+
+	for (unsigned i = 0; i < STATS_ERRNOS; i++)
+		if (s->refused[i])
+			record_add_uint(by_errno, stats_errno[i].name, s->refused[i]);
+	return by_errno;
+}
+
+/* The same fields for the total and for a thread. */
+static void add_row(json_t *line, const struct report_row *row)
+{
+	const struct stats *s = &row->stats;
+	struct report_rates k;
+	json_t *cpu = json_object();
+
+	report_rates(row, &k);
+	record_add_uint(line, "attempted", stats_attempted(s));
+#define X(name, help) record_add_uint(line, #name, s->name);
+	STATS_COUNTERS(X)
+#undef X
+	record_add(line, "refused", refused(s));
+	record_add_number(line, "duration_s", k.seconds);
+	record_add_number(line, "pps", k.pps);
+	record_add_number(line, "bps", k.bps);
+	record_add_number(line, "ns_per_datagram", k.wall_ns);
+	record_add_number(line, "datagrams_per_call", k.per_call);
+	record_add_number(cpu, "ns_per_datagram", k.cpu_ns);
+	record_add_number(cpu, "user_ns_per_datagram", k.user_ns);
+	record_add_number(cpu, "system_ns_per_datagram", k.system_ns);
+	record_add(line, "cpu", cpu);
+}
+
+static json_t *pace(const struct report *r)
+{
+	const struct pacer *p = &r->pace;
+	json_t *o;
+
+	if (!r->conf->rate)
+		return json_null();
+	o = json_object();
+	record_add_uint(o, "target_pps", r->conf->rate);
+	record_add_number(o, "achieved_pps", r->achieved);
+	record_add_uint(o, "bursts", p->bursts);
+	record_add_uint(o, "late", p->late);
+	record_add_uint(o, "largest_burst", p->largest);
+	record_add_uint(o, "moved", p->moved);
+	record_add_number(o, "moved_s", (double)p->moved_ns / (double)NSEC_PER_SEC);
+	record_add_uint(o, "late_p50_ns", pacer_permille(p, 500));
+	record_add_uint(o, "late_p90_ns", pacer_permille(p, 900));
+	record_add_uint(o, "late_p99_ns", pacer_permille(p, 990));
+	record_add_uint(o, "late_max_ns", p->late_max_ns);
+	return o;
+}
+
+static json_t *threads(const struct report *r)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct report_row *row = &r->thread[i];
+		json_t *one = json_object();
+
+		record_add_uint(one, "index", row->index);
+		add_known(one, "cpu_asked", row->cpu_asked < 0 ? UINT64_MAX : (uint64_t)row->cpu_asked);
+		add_known(one, "cpu_obtained", row->cpu_ran < 0 ? UINT64_MAX : (uint64_t)row->cpu_ran);
+		add_row(one, row);
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+static json_t *gso(const struct report *r)
+{
+	json_t *o = json_object();
+
+	record_add_uint(o, "segments", r->gso_errno ? 1 : conf_segments(r->conf));
+	record_add_text(o, "refused", r->gso_errno ? stats_errno_name(r->gso_errno) : NULL);
+	return o;
+}
+
+static int report(const struct report *r, struct err *err)
+{
+	json_t *line = new_line(r->kind == REPORT_SUM ? "sum" : "period", r->conf);
+
+	record_add_uint(line, "batch", r->conf->batch);
+	record_add_number(line, "since_s", (double)r->since_ns / (double)NSEC_PER_SEC);
+	record_add_number(line, "until_s", (double)r->until_ns / (double)NSEC_PER_SEC);
+	add_row(line, &r->total);
+	if (r->kind == REPORT_SUM) {
+		record_add(line, "gso", gso(r));
+		record_add(line, "pace", pace(r));
+		record_add(line, "threads", threads(r));
+	} else {
+		record_add_bool(line, "partial", r->partial);
+	}
+	return print_line(line, err);
+}
+
+const struct report_voice report_json = { .header = header, .report = report };

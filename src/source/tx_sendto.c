@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* sendto(2) with the address in each call: the kernel copies it and looks the route up for each datagram, although
+ * the socket is connected (udp_sendmsg: an address given is used). That is the cost this sender is there to show. */
+#include "source/tx.h"
+
+static ssize_t send_one(const struct tx *tx, int fd, unsigned slot)
+{
+	return sendto(fd, payload_slot(&tx->payload, slot), tx->payload.size, 0, &tx->dst.sa, tx->dst.len);
+}
+
+static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end, struct tx_result *result)
+{
+	tx_each(tx, fd, first, end, result, send_one);
+}
+
+const struct tx_ops tx_sendto = { .name = "sendto", .send = send_slots };

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * workers - the team of sending threads: start, go, stop, join. Main thread, unless said otherwise.
+ */
+#ifndef SOURCE_WORKERS_H
+#define SOURCE_WORKERS_H
+
+#include <pthread.h>
+
+#include "source/worker.h"
+
+struct member {
+	struct worker worker;
+	pthread_t thread;
+	struct workers *team;
+};
+
+struct workers {
+	struct member *member;    /* n entries */
+	unsigned n;
+	unsigned started;
+	atomic_bool stop;
+	atomic_uint running;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned ready;           /* threads that have prepared; under lock */
+	bool open;                /* the gate: they may send; under lock */
+	void (*ended)(void *data);
+	void *ended_data;
+	uint64_t base_ns;         /* CLOCK_MONOTONIC when sending began */
+};
+
+/* Starts all threads; returns when each has pinned itself and allocated. On failure no thread is left. ended: each thread's last act, so
+ * that the control thread looks at workers_running. */
+int workers_start(struct workers *team, const struct source_conf *conf, struct flows *flows, void (*ended)(void *), void *data,
+		  struct err *err);
+
+/* They begin to send. */
+void workers_go(struct workers *team);
+
+/* Threads still sending. */
+unsigned workers_running(const struct workers *team);
+
+/* Ends the run: they stop within a system call (at most 50 ms when the send buffer is stuck) or a slice of sleep (50 ms); then waits
+ * for them. Returns 0, or the error of the first that failed (err may be NULL). */
+int workers_stop(struct workers *team, struct err *err);
+
+/* After workers_stop, or a failed workers_start. */
+void workers_free(struct workers *team);
+
+#endif

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+# System tests: Python scripts that drive the built programs. Each test_*.py is one TAP program.
+system_modules = %D%/harness.py %D%/check.py %D%/netns.py %D%/programs.py %D%/udp.py
+system_tests = %D%/test_harness.py
+TESTS += $(system_tests)
+EXTRA_DIST += $(system_modules) $(system_tests)
