@@ -135,6 +135,8 @@ static const struct {
 	{ "check-pktgen", "no-copy", "there is no payload to check" },
 	{ "check-sequence", "no-copy", "there is no payload to check" },
 	{ "gro", "no-copy", "segments need their buffer" },
+	{ "gro", "buffer-size", "coalesced buffers are always 65535 bytes" },
+	{ "gro", "nr-iovec", "segments are read from one piece" },
 };
 
 static int check_pairs(const struct opt_set *set, struct err *err)
@@ -168,8 +170,6 @@ int conf_check(const struct opt_set *set, struct sink_conf *conf, struct err *er
 		return err_say(err, EINVAL, "--check-sequence needs each flow on one worker: not with --shared-socket and several threads");
 	if (conf->dontwait)
 		conf->wait = 1 + ENGINE_WAIT_SPIN;
-	if (conf->gro)
-		conf->buffer_size = 65535;
 	if (conf->nr_iovec > (int)conf->buffer_size)
 		return err_say(err, EINVAL, "--nr-iovec %d: more pieces than --buffer-size has bytes", conf->nr_iovec);
 	return 0;

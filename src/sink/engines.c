@@ -15,13 +15,11 @@ static enum engine_wait wait_of(const struct setup *s, const struct engine_ops *
 											     ENGINE_WAIT_POLL;
 }
 
-/* Control buffer for the largest of our sockets, or none where the engine takes no control messages. */
-static unsigned control_of(const struct setup *s, const struct engine_ops *ops)
+/* Control buffer for what any of our sockets delivers; without sockets (--list-engines), for the largest there could be. */
+static unsigned control_of(const struct setup *s)
 {
-	size_t most = 0;
+	size_t most = s->set.n ? 0 : cmsg_space(s->want, AF_INET6, true);
 
-	if (!(ops->caps & ENGINE_CMSG))
-		return 0;
 	for (unsigned i = 0; i < s->set.n; i++)
 		most = MAX(most, cmsg_space(s->set.sock[i].want, s->set.sock[i].family, s->set.sock[i].dual));
 	return (unsigned)most;
@@ -33,11 +31,11 @@ static void configure(const struct setup *s, const struct engine_ops *ops, struc
 	unsigned bits = handler_bits(c, ops, s->dual, s->workers);
 
 	*out = (struct engine_conf){
-		.batch = (unsigned)c->batch, .buffer_size = c->buffer_size, .nr_iovec = (unsigned)c->nr_iovec,
+		.batch = (unsigned)c->batch, .buffer_size = c->gro ? 65535 : c->buffer_size, .nr_iovec = (unsigned)c->nr_iovec,
 		.wait = wait_of(s, ops), .sk_timeout_ns = c->sk_timeout, .waitforone = c->waitforone,
 		.mmsg_timeout_ns = c->timeout ? (int64_t)c->timeout : -1, .no_copy = c->no_copy,
 		.need_src = bits & (HANDLER_FAMILY | HANDLER_FLOWS | HANDLER_SENDER | HANDLER_EACH),
-		.control_size = control_of(s, ops), .bad_ptr = (unsigned)c->bad_ptr, .gro = c->gro,
+		.control_size = control_of(s), .bad_ptr = (unsigned)c->bad_ptr, .gro = c->gro,
 		.work_payload = (unsigned)c->null_payload,
 	};
 	out->parse |= bits & (HANDLER_DEST | HANDLER_EACH) ? CMSG_WANT_PKTINFO : 0;
@@ -160,7 +158,8 @@ bool engines_without_sockets(const struct sink_conf *conf)
 
 int engines_list(const struct sink_conf *conf, FILE *out, struct err *err)
 {
-	struct setup s = { .conf = conf, .per_slot = conf->listen.n ? conf->listen.n : 1, .workers = 1 };
+	struct setup s = { .conf = conf, .per_slot = conf->listen.n ? conf->listen.n : 1, .workers = 1,
+			   .want = setup_want(conf) };
 
 	s.engine = calloc(table_length(), sizeof(*s.engine));
 	if (!s.engine)

@@ -24,8 +24,8 @@ void report_rates(const struct report_worker *w, struct report_rates *out)
 		.bps = per(8. * (double)s->wire_bytes, seconds),
 		.wall_ns = per((double)w->duration_ns, w->duration_ns ? n : 0),
 		.cpu_ns = per((double)w->cpu_ns, n),
-		.user_ns = per((double)w->user_ns, n),
-		.system_ns = per((double)w->system_ns, n),
+		.user_ns = per((double)w->user_ns, w->split ? n : 0),
+		.system_ns = per((double)w->system_ns, w->split ? n : 0),
 		.cycles = per((double)w->cycles, n),
 		.payload = per((double)s->bytes, n),
 		.batch = per((double)s->buffers, batches),
@@ -34,9 +34,7 @@ void report_rates(const struct report_worker *w, struct report_rates *out)
 	};
 }
 
-static void note(struct report *r, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static void note(struct report *r, const char *format, ...)
+void report_note(struct report *r, const char *format, ...)
 {
 	va_list args;
 
@@ -69,7 +67,7 @@ static void note_spread(struct report *r)
 	for (unsigned i = 0; i < r->workers; i++)
 		idle += r->worker[i].stats.datagrams == 0;
 	if (r->workers > 1 && idle && !r->setup->conf->shared_socket && flows >= 1 && flows < r->workers)
-		note(r, "%.0f flow%s seen: %u of %u threads idle by design (a flow stays on one socket)", flows,
+		report_note(r, "%.0f flow%s seen: %u of %u threads idle by design (a flow stays on one socket)", flows,
 		     flows < 2 ? "" : "s", idle, r->workers);
 	for (unsigned i = 0; i < r->workers && r->workers > 1; i++)
 		for (unsigned j = 0; j < r->workers; j++) {
@@ -78,7 +76,7 @@ static void note_spread(struct report *r)
 			report_rates(&r->worker[j], &rates);
 			if (!r->worker[i].drops || i == j || rates.busy >= 0.1)
 				continue;
-			note(r, "worker %u dropped %llu while worker %u was less than 10 %% busy: uneven spread", i,
+			report_note(r, "worker %u dropped %llu while worker %u was less than 10 %% busy: uneven spread", i,
 			     (unsigned long long)r->worker[i].drops, j);
 			return;
 		}
@@ -89,17 +87,17 @@ static void note_doubts(struct report *r)
 	const struct stats *s = &r->total.stats;
 
 	if (s->ctrunc) {
-		note(r, "control messages of %llu datagrams were cut: the control buffer is too small", (unsigned long long)s->ctrunc);
+		report_note(r, "control messages of %llu datagrams were cut: the control buffer is too small", (unsigned long long)s->ctrunc);
 		r->unreliable = true;
 	}
 	if (r->total.connect_failed)
-		note(r, "%llu flows got no connected socket (raise --max-flows or the limit of open files)",
+		report_note(r, "%llu flows got no connected socket (raise --max-flows or the limit of open files)",
 		     (unsigned long long)r->total.connect_failed);
 	if (r->total.drops)
-		note(r, "the sockets dropped %llu: receive buffer %u of %u bytes at most; a faster reader or --rcvbuf helps",
+		report_note(r, "the sockets dropped %llu: receive buffer %u of %u bytes at most; a faster reader or --rcvbuf helps",
 		     (unsigned long long)r->total.drops, r->total.queue_max, r->total.queue_limit);
 	if (s->wire_bytes > s->bytes && !r->setup->conf->no_copy)
-		note(r, "%llu datagrams were longer than --buffer-size", (unsigned long long)s->truncated);
+		report_note(r, "%llu datagrams were longer than --buffer-size", (unsigned long long)s->truncated);
 }
 
 static void add_worker(struct report_worker *t, const struct report_worker *w)
@@ -108,6 +106,7 @@ static void add_worker(struct report_worker *t, const struct report_worker *w)
 	t->cpu_ns += w->cpu_ns;
 	t->user_ns += w->user_ns;
 	t->system_ns += w->system_ns;
+	t->split |= w->split;
 	t->wakeups += w->wakeups;
 	t->preemptions += w->preemptions;
 	t->ring_drops += w->ring_drops;

@@ -22,6 +22,7 @@ struct report_worker {
 	struct stats stats;
 	uint64_t duration_ns;         /* first to last datagram, or the interval */
 	uint64_t cpu_ns, user_ns, system_ns, cycles;
+	bool split;                   /* user_ns and system_ns say something: an interval's come in steps of REPORT_TICK_NS */
 	uint64_t wakeups, preemptions; /* voluntary and involuntary context switches */
 	uint64_t drops;               /* of its sockets, all reasons; shared sockets: of all workers, in the total only */
 	uint32_t queue_max, queue_limit; /* receive memory in bytes */
@@ -40,6 +41,9 @@ struct report_rates {
 };
 
 enum report_kind { REPORT_PERIOD, REPORT_SUM };
+
+/* The clock tick in which the kernel tells user and system time of another thread (USER_HZ = 100). A split of less than ten ticks is unknown. */
+#define REPORT_TICK_NS (10 * NSEC_PER_MSEC)
 
 #define REPORT_NOTES 8
 
@@ -70,7 +74,10 @@ void report_rates(const struct report_worker *w, struct report_rates *out);
 /* Fills total from the workers (which are filled already), duration_ns given for the total; fairness and notes. */
 void report_total(struct report *r, uint64_t duration_ns);
 
-/* "recvmmsg/32 name+control": what the receive call was given, as the row says it. */
+/* Appends a sentence for people; what does not fit any more is left out. */
+void report_note(struct report *r, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* "recvmmsg/32 +name +control": what the receive call was given, as the row says it. */
 char *report_label(const struct setup_engine *engine, char *buf, size_t size);
 
 /* Is this counter known in this report? */
@@ -103,6 +110,9 @@ struct report_voice {
 	int (*skipped)(const struct setup_engine *e);
 	int (*end)(void);                               /* after the last run; NULL = nothing */
 };
+
+/* The ready record of text and classic: lines on stderr, so that the columns on stdout stay what they are. */
+int report_say_ready(const struct report_header *h);
 
 /* In the order of enum conf_format. */
 extern const struct report_voice report_text, report_classic, report_json;

@@ -17,11 +17,6 @@ static int header(const struct report_header *h UNUSED)
 	return flushed();
 }
 
-static int ready(const struct report_header *h UNUSED)
-{
-	return 0;
-}
-
 /* Undefined values are 0 here: the format has no other word. */
 static double number(double x)
 {
@@ -63,5 +58,5 @@ static int skipped(const struct setup_engine *e UNUSED)
 }
 
 const struct report_voice report_classic = {
-	.name = "classic", .header = header, .ready = ready, .report = row, .skipped = skipped,
+	.name = "classic", .header = header, .ready = report_say_ready, .report = row, .skipped = skipped,
 };

@@ -164,8 +164,8 @@ static void add_rates(json_t *o, const struct report_worker *w)
 	record_add_number(rate, "mean_batch", k.batch);
 	record_add_number(rate, "mean_segments", k.segments);
 	record_add(o, "rate", rate);
-	record_add_uint(cpu, "user_ns", w->user_ns);
-	record_add_uint(cpu, "system_ns", w->system_ns);
+	add_known(cpu, "user_ns", w->split ? (int64_t)w->user_ns : -1);
+	add_known(cpu, "system_ns", w->split ? (int64_t)w->system_ns : -1);
 	record_add_uint(cpu, "cpu_ns", w->cpu_ns);
 	record_add_number(cpu, "user_ns_per_datagram", k.user_ns);
 	record_add_number(cpu, "system_ns_per_datagram", k.system_ns);

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
 
 #include "base/log.h"
 #include "base/num.h"
@@ -21,38 +23,66 @@ static char *decimal(double x, int digits, char *buf)
 	return buf;
 }
 
+/* Negative: not known. */
+static char *known(int value, char *buf)
+{
+	return decimal(value < 0 ? (double)NAN : value, 0, buf);
+}
+
 static int flushed(void)
 {
 	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
 }
 
-static void print_sockets(const struct setup *s)
+/* What was obtained where it is less than what was asked. */
+static void say_buffer(const struct sock *k, const char *local)
 {
-	char text[ADDR_TEXT];
+	if (k->rcvbuf.asked > k->rcvbuf.granted)
+		log_warning("%s: receive buffer of %" PRIu64 " bytes asked, %" PRIu64 " granted: %s is %" PRIu64, local,
+			    k->rcvbuf.asked, k->rcvbuf.granted, k->rcvbuf.sysctl, k->rcvbuf.limit);
+	else
+		log_info("%s: receive buffer %" PRIu64 " bytes%s", local, k->rcvbuf.granted, k->rcvbuf.forced ? " (forced)" : "");
+}
+
+static void say_sockets(const struct setup *s)
+{
+	char local[ADDR_TEXT], peer[ADDR_TEXT];
 
 	for (unsigned i = 0; i < s->set.n; i++) {
 		const struct sock *k = &s->set.sock[i];
 
-		log_info("socket %u: %s%s, receive buffer %" PRIu64 " bytes%s", i, addr_format(&k->local, text, sizeof(text)),
-			 k->dual ? " (IPv6 and IPv4)" : "", k->rcvbuf.granted, k->reuse_port ? ", SO_REUSEPORT" : "");
+		addr_format(&k->local, local, sizeof(local));
+		if (i < s->nlisten)
+			say_buffer(k, local);
 		if (k->peer.len)
-			log_info("socket %u: connected to %s", i, addr_format(&k->peer, text, sizeof(text)));
+			log_notice("%s: connected to %s", local, addr_format(&k->peer, peer, sizeof(peer)));
 	}
+	if (s->drained.peer || s->drained.foreign)
+		log_notice("thrown away because it was queued before connect(2): %" PRIu64 " datagrams of the peer, %" PRIu64
+			   " foreign", s->drained.peer, s->drained.foreign);
+	if (s->others > 0)
+		log_notice("joined a group: %d other socket%s share%s the port", s->others, s->others > 1 ? "s" : "",
+			   s->others > 1 ? "" : "s");
 }
 
 static int header(const struct report_header *h)
 {
 	const struct setup *s = h->setup;
+	struct utsname uts = { .release = "?" };
+	char ip[CELL], udp[CELL];
 
-	print_sockets(s);
-	if (s->choice[0])
-		log_notice("%s", s->choice);
+	say_sockets(s);
+	for (const char *line = s->choice; *line; line += strcspn(line, "\n"), line += *line == '\n')
+		log_notice("%.*s", (int)strcspn(line, "\n"), line);
+	uname(&uts);
+	printf("udp_sink %s, Linux %s, early demux ip %s, udp %s\n", PACKAGE_VERSION, uts.release,
+	       known(h->guardian->ip, ip), known(h->guardian->udp, udp));
 	printf("%-26s %4s %11s %10s %8s %7s %7s %7s %8s %6s %9s %9s\n", "engine", "run", "datagrams", "pps", "wall ns",
 	       "cpu ns", "user", "system", "payload", "batch", "wakeups", "drops");
 	return flushed();
 }
 
-static int ready(const struct report_header *h)
+int report_say_ready(const struct report_header *h)
 {
 	const struct setup *s = h->setup;
 	char text[ADDR_TEXT];
@@ -158,6 +188,14 @@ static void print_fields(const struct handler_fields *f)
 			printf("  TTL %u: %" PRIu64 "\n", i, f->ttl[i]);
 }
 
+static void print_demux(const struct report *r)
+{
+	char ip[CELL], udp[CELL];
+
+	printf("  early demux: ip %s, udp %s; could apply to %u of %u sockets\n", known(r->early_demux, ip),
+	       known(r->udp_early_demux, udp), r->demux_sockets, r->sockets);
+}
+
 static int report(const struct report *r)
 {
 	char label[64];
@@ -170,6 +208,8 @@ static int report(const struct report *r)
 		print_workers(r);
 	if (has_exceptions(r))
 		print_exceptions(r);
+	if (r->setup->conf->connect || r->setup->conf->connect_each || r->setup->conf->early_demux != CONF_DEMUX_KEEP)
+		print_demux(r);
 	if (r->destinations)
 		print_destinations(r->destinations);
 	if (r->fields)
@@ -186,5 +226,5 @@ static int skipped(const struct setup_engine *e)
 }
 
 const struct report_voice report_text = {
-	.name = "text", .header = header, .ready = ready, .report = report, .skipped = skipped,
+	.name = "text", .header = header, .ready = report_say_ready, .report = report, .skipped = skipped,
 };

@@ -79,7 +79,7 @@ static bool v6only(const struct setup *s)
 	return s->conf->v6only || (wild6 && any4);
 }
 
-static unsigned wanted(const struct sink_conf *conf)
+unsigned setup_want(const struct sink_conf *conf)
 {
 	unsigned want = 0;
 
@@ -131,7 +131,7 @@ static int open_sockets(struct setup *s, struct err *err)
 
 static void reset(struct setup *s, const struct sink_conf *conf)
 {
-	*s = (struct setup){ .conf = conf, .want = wanted(conf) };
+	*s = (struct setup){ .conf = conf, .want = setup_want(conf) };
 	s->set.lock_fd = -1;
 }
 

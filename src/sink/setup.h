@@ -41,6 +41,9 @@ struct setup {
 /* On failure nothing stays open. */
 int setup_open(struct setup *setup, const struct sink_conf *conf, struct err *err);
 
+/* The control messages (enum cmsg_want) that the options ask the sockets for. */
+unsigned setup_want(const struct sink_conf *conf);
+
 /* Fills a slot for worker i. */
 void setup_slot(const struct setup *setup, unsigned i, struct engine_slot *slot);
 

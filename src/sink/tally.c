@@ -13,7 +13,7 @@ static int begin(struct report *out, const struct setup *setup, const struct set
 
 	*out = (struct report){ .setup = setup, .engine = engine, .run = run, .workers = workers };
 	out->known |= engine->ops->caps & ENGINE_TRUNC ? STATS_TRUNC : 0;
-	out->known |= engine->conf.control_size ? STATS_CONTROL : 0;
+	out->known |= engine->ops->caps & ENGINE_CMSG && engine->conf.control_size ? STATS_CONTROL : 0;
 	out->known |= bits & HANDLER_FAMILY ? STATS_FAMILY : 0;
 	out->known |= bits & HANDLER_SEQUENCE ? STATS_SEQUENCE : 0;
 	out->known |= bits & HANDLER_PKTGEN ? STATS_PKTGEN : 0;
@@ -80,6 +80,7 @@ int tally_period(struct report *out, const struct setup *setup, const struct set
 		identity(w, from);
 		stats_delta(&now->worker[i].stats, &before->worker[i].stats, &w->stats);
 		usage(w, &before->worker[i].usage, &now->worker[i].usage);
+		w->split = w->cpu_ns >= 10 * REPORT_TICK_NS;
 		w->duration_ns = clock_elapsed(before->mono_ns, now->mono_ns);
 		sockets_of(w, from, setup, sampler, before->drops);
 	}
@@ -134,6 +135,7 @@ static int sum_worker(struct report *out, unsigned i, const struct sampler *samp
 	stats_snapshot(from->block, &w->stats);
 	if (from->begin.mono_ns) {
 		usage(w, &from->begin, &from->end);
+		w->split = true;
 		w->duration_ns = clock_elapsed(from->begin.mono_ns, from->last_ns);
 	}
 	sockets_of(w, from, out->setup, sampler, NULL);
@@ -175,15 +177,12 @@ int tally_sum(struct report *out, const struct setup *setup, const struct setup_
 
 #define MOST_LOCALS 64
 
-void tally_demux(struct report *out, const struct guardian *guardian)
+/* Sockets that early demux could find: connected ones, one for each local address and port, none on loopback. */
+static unsigned demux_sockets(const struct sock_set *set)
 {
-	const struct sock_set *set = &out->setup->set;
 	const struct addr *local[MOST_LOCALS];
 	unsigned locals = 0;
 
-	out->early_demux = guardian->ip;
-	out->udp_early_demux = guardian->udp;
-	out->sockets = set->n;
 	for (unsigned i = 0; i < set->n && locals < MOST_LOCALS; i++) {
 		const struct sock *s = &set->sock[i];
 		bool known = !s->peer.len || addr_is_loopback(&s->local);
@@ -193,7 +192,22 @@ void tally_demux(struct report *out, const struct guardian *guardian)
 		if (!known)
 			local[locals++] = &s->local;
 	}
-	out->demux_sockets = guardian->ip > 0 && guardian->udp > 0 ? locals : 0;
+	return locals;
+}
+
+void tally_demux(struct report *out, const struct guardian *guardian)
+{
+	const struct sock_set *set = &out->setup->set;
+	bool loopback = set->n > 0;
+
+	out->early_demux = guardian->ip;
+	out->udp_early_demux = guardian->udp;
+	out->sockets = set->n;
+	out->demux_sockets = guardian->ip > 0 && guardian->udp > 0 ? demux_sockets(set) : 0;
+	for (unsigned i = 0; i < set->n; i++)
+		loopback &= addr_is_loopback(&set->sock[i].local);
+	if (guardian->holds && loopback)
+		report_note(out, "--early-demux changes nothing here: the kernel skips early demux on lo");
 }
 
 void tally_free(struct report *report)

@@ -32,7 +32,7 @@ static int send_traffic(const struct source_conf *conf, struct err *err)
 	if (!ret)
 		ret = voice->header(conf, &flows, err);
 	if (!ret) {
-		report_mtu(conf, &flows);
+		report_notices(conf, &flows);
 		ret = workers_start(&team, conf, &flows, control_notify, NULL, err);
 	}
 	if (!ret) {

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "net/sock_buffer.h"
 
 /* IP_MTU_DISCOVER values under which the kernel refuses a datagram larger than the MTU instead of cutting it: IP_PMTUDISC_DO, PROBE,
  * INTERFACE (ip_dont_fragment and ip_sk_ignore_df in net/ip.h). */
@@ -127,16 +129,24 @@ void report_free(struct report *r)
 	r->thread = NULL;
 }
 
-void report_mtu(const struct source_conf *conf, const struct flows *flows)
+static void notice_mtu(const struct source_conf *conf, const struct flows *flows)
 {
+	char cut[64];
+
 	if (flows->fragments <= 1)
 		return;
-	if (REFUSES_LARGE(conf->pmtu))
-		log_notice("payload %llu does not fit the path MTU of %u (at most %u do), and --pmtu %d forbids fragments: EMSGSIZE",
-			   (unsigned long long)conf->payload, flows->mtu, flows->fit, conf->pmtu);
-	else
-		log_notice("payload %llu does not fit the path MTU of %u (at most %u do): %u fragments per datagram",
-			   (unsigned long long)conf->payload, flows->mtu, flows->fit, flows->fragments);
+	snprintf(cut, sizeof(cut), "%u fragments per datagram", flows->fragments);
+	log_notice("payload %llu does not fit the path MTU of %u (at most %u do): %s", (unsigned long long)conf->payload, flows->mtu,
+		   flows->fit, REFUSES_LARGE(conf->pmtu) ? "refused with EMSGSIZE, as --pmtu forbids fragments" : cut);
+}
+
+void report_notices(const struct source_conf *conf, const struct flows *flows)
+{
+	char text[256];
+
+	notice_mtu(conf, flows);
+	if (sock_buffer_shortfall(&flows->flow[0].sock.sndbuf, text, sizeof(text)))
+		log_notice("%s", text);
 }
 
 const struct report_voice *report_voice(int format)

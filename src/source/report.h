@@ -64,8 +64,8 @@ void report_rates(const struct report_row *row, struct report_rates *out);
 
 void report_free(struct report *r);
 
-/* Says on stderr, once, when a datagram does not fit the path MTU. */
-void report_mtu(const struct source_conf *conf, const struct flows *flows);
+/* Says on stderr what people would not expect: a datagram that does not fit the path MTU, a send buffer smaller than asked for. */
+void report_notices(const struct source_conf *conf, const struct flows *flows);
 
 /* Both write to standard output and flush it; -errno with a sentence when that fails. */
 struct report_voice {

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "net/cmsg.h"
 
@@ -45,12 +44,12 @@ void tx_layout(struct tx *tx, unsigned segments)
 	size_t used = 0;
 
 	if (segments > 1)
-		cmsg_put(tx->control.bytes, sizeof(tx->control), &used, SOL_UDP, UDP_SEGMENT, &size, sizeof(size));
+		cmsg_put(tx->control, sizeof(tx->control), &used, SOL_UDP, UDP_SEGMENT, &size, sizeof(size));
 	tx->segments = segments;
 	for (unsigned i = 0; i < tx->payload.slots / segments; i++) {
 		tx->iov[i].iov_base = payload_slot(&tx->payload, i * segments);
 		tx->iov[i].iov_len = segments * tx->payload.size;
-		tx->message[i].msg_hdr.msg_control = used ? tx->control.bytes : NULL;
+		tx->message[i].msg_hdr.msg_control = used ? tx->control : NULL;
 		tx->message[i].msg_hdr.msg_controllen = used;
 	}
 }

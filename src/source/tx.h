@@ -9,6 +9,7 @@
 #define SOURCE_TX_H
 
 #include <errno.h>
+#include <stdalign.h>
 #include <sys/socket.h>
 
 #include "net/addr.h"
@@ -55,10 +56,8 @@ struct tx {
 	/* TX_GSO senders: message k holds slots k * segments and on */
 	struct mmsghdr *message; /* one per slot, so that a GSO batch can be sent plain without allocating; owned */
 	struct iovec *iov;       /* the same number; owned */
-	union {
-		struct cmsghdr header; /* for its alignment */
-		char bytes[CMSG_SPACE(sizeof(uint16_t))];
-	} control;               /* UDP_SEGMENT, shared by all messages: the kernel only reads it */
+	/* UDP_SEGMENT, shared by all messages: the kernel only reads it */
+	alignas(size_t) unsigned char control[CMSG_SPACE(sizeof(uint16_t))]; /* aligned as struct cmsghdr */
 };
 
 struct tx_conf {

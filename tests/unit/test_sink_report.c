@@ -37,7 +37,7 @@ static struct report four_workers(void)
 			.index = i, .cpu_obtained = (int)i, .duration_ns = i == 3 ? NSEC_PER_SEC : 2 * NSEC_PER_SEC,
 			.stats = { .datagrams = 1000000, .buffers = 1000000, .calls = 20011, .bytes = 18000000,
 				   .wire_bytes = 18000000, .fill = { [6] = 20000 } },
-			.cpu_ns = 600000000, .user_ns = 100000000, .system_ns = 500000000, .cycles = 2000000000,
+			.cpu_ns = 600000000, .user_ns = 100000000, .system_ns = 500000000, .split = true, .cycles = 2000000000,
 			.wakeups = 37 + i, .flows = NAN,
 		};
 	r.total.flows = NAN;
