@@ -53,7 +53,7 @@ uint64_t clock_cycles(void)
 }
 
 /* Divides out->cpu_ns in the ratio user : system. No ratio yet (a thread younger than a tick): user, as the kernel's
- * cputime_adjust() does. double has 53 bits: exact to the nanosecond for 100 days of CPU time, and the sum always is. */
+ * cputime_adjust() does. double has 53 bits: exact to the nanosecond for 100 days of CPU time; the sum always is. */
 static void split(struct clock_usage *out, uint64_t user, uint64_t system)
 {
 	double share = user + system ? (double)user / (double)(user + system) : 1.0;
@@ -108,7 +108,8 @@ int clock_usage_thread(int tid, struct clock_usage *out)
 	return 0;
 }
 
-void clock_usage_since(const struct clock_usage *from, const struct clock_usage *to, struct clock_usage *out)
+void clock_usage_since(const struct clock_usage *from, const struct clock_usage *to,
+		       struct clock_usage *out)
 {
 	out->mono_ns = clock_elapsed(from->mono_ns, to->mono_ns);
 	out->cycles = clock_elapsed(from->cycles, to->cycles);

@@ -23,13 +23,13 @@ uint64_t clock_wall(void);
 /* to - from, or 0 when that is not positive. */
 uint64_t clock_elapsed(uint64_t from, uint64_t to);
 
-/* The time stamp counter where the architecture has one (x86 rdtsc, arm64 cntvct_el0), else clock_mono(). Units of its own:
- * only for the "cycles" column of the classic format. */
+/* The time stamp counter where the architecture has one (x86 rdtsc, arm64 cntvct_el0), else clock_mono(). Units of
+ * its own: only for the "cycles" column of the classic format. */
 uint64_t clock_cycles(void);
 
-/* What the calling thread has used so far. From getrusage(RUSAGE_THREAD) and CLOCK_THREAD_CPUTIME_ID: cpu_ns is exact; the
- * split into user and system is the kernel's (sampled by tick on kernels without CONFIG_VIRT_CPU_ACCOUNTING), scaled so
- * that user_ns + system_ns == cpu_ns. */
+/* What the calling thread has used so far. From getrusage(RUSAGE_THREAD) and CLOCK_THREAD_CPUTIME_ID: cpu_ns is
+ * exact; the split into user and system is the kernel's (sampled by tick on kernels without
+ * CONFIG_VIRT_CPU_ACCOUNTING), scaled so that user_ns + system_ns == cpu_ns. */
 struct clock_usage {
 	uint64_t mono_ns;   /* when this was read */
 	uint64_t cycles;    /* clock_cycles() at that time */
@@ -43,13 +43,15 @@ struct clock_usage {
 /* Two system calls and a read of the clock; for the edges of a window, not for each packet. */
 void clock_usage_self(struct clock_usage *out);
 
-/* The same for another thread of this process, read from /proc/self/task/TID/{stat,status} and its CPU clock; mono_ns and
- * cycles are now. Any thread. Returns 0, or -errno (-ESRCH when that thread is gone; *out is then unchanged). The split is in
- * ticks of 10 ms here: an interval much shorter than a second says little about it. */
+/* The same for another thread of this process, read from /proc/self/task/TID/{stat,status} and its CPU clock;
+ * mono_ns and cycles are now. Any thread. Returns 0, or -errno (-ESRCH when that thread is gone; *out is then
+ * unchanged). The split is in ticks of 10 ms here: an interval much shorter than a second says little about it. */
 int clock_usage_thread(int tid, struct clock_usage *out);
 
-/* What was used between two readings of the same thread, in every field. The kernel's split may move a little backwards
- * between two readings while the sum grows: user_ns + system_ns == cpu_ns holds in *out, and nothing is below 0. out may be from. */
-void clock_usage_since(const struct clock_usage *from, const struct clock_usage *to, struct clock_usage *out);
+/* What was used between two readings of the same thread, in every field. The kernel's split may move a little
+ * backwards between two readings while the sum grows: user_ns + system_ns == cpu_ns holds in *out, and nothing is
+ * below 0. out may be from. */
+void clock_usage_since(const struct clock_usage *from, const struct clock_usage *to,
+		       struct clock_usage *out);
 
 #endif

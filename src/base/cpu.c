@@ -11,8 +11,10 @@
 
 #include "base/task.h"
 
-#define CPU_FIRST 1024     /* CPUs in the first mask tried: the kernel refuses (EINVAL) a mask shorter than its own */
-#define CPU_LIMIT (1 << 20) /* far above the kernel's NR_CPUS (8192 on x86): ends the search, bounds memory */
+/* CPUs in the first mask tried: the kernel refuses (EINVAL) a mask shorter than its own. */
+#define CPU_FIRST 1024
+/* Far above the kernel's NR_CPUS (8192 on x86): ends the search, bounds memory. */
+#define CPU_LIMIT (1 << 20)
 
 void cpu_list_free(struct cpu_list *list)
 {
@@ -79,15 +81,16 @@ static int is_allowed(const struct cpu_list *allowed, int cpu)
 }
 
 /* Adds first..last. A range that leaves the allowed set ends at its first CPU outside, however long it is. */
-static int add_range(struct cpu_list *out, int first, int last, const struct cpu_list *allowed, struct err *err)
+static int add_range(struct cpu_list *out, int first, int last, const struct cpu_list *allowed,
+		     struct err *err)
 {
 	for (int cpu = first; cpu <= last; cpu++) {
 		char text[128];
 
 		if (!is_allowed(allowed, cpu))
 			return err_say(err, EINVAL,
-				       "CPU %d is not allowed for this process: it may use %s (set by taskset, a cpuset or "
-				       "AllowedCPUs=)",
+				       "CPU %d is not allowed for this process: it may use %s "
+				       "(set by taskset, a cpuset or AllowedCPUs=)",
 				       cpu, cpu_format(allowed, text, sizeof(text)));
 		if (add(out, cpu))
 			return err_sys(err, ENOMEM, "CPU list");
@@ -108,7 +111,8 @@ static int number(const char **p, int *out)
 	return *p == start ? -EINVAL : 0;
 }
 
-int cpu_parse(const char *text, const struct cpu_list *allowed, struct cpu_list *out, struct err *err)
+int cpu_parse(const char *text, const struct cpu_list *allowed, struct cpu_list *out,
+	      struct err *err)
 {
 	const char *p = text;
 	int rc;
@@ -124,7 +128,10 @@ int cpu_parse(const char *text, const struct cpu_list *allowed, struct cpu_list 
 			rc = number(&p, &last);
 		}
 		if (rc || (*p && *p != ',') || last < first)
-			rc = err_say(err, EINVAL, "CPU list '%s': expected numbers and rising ranges such as 0,2-3", text);
+			rc = err_say(err, EINVAL,
+				     "CPU list '%s': expected numbers and rising ranges, "
+				     "such as 0,2-3",
+				     text);
 		else
 			rc = add_range(out, first, last, allowed, err);
 	} while (!rc && *p++ == ',');
@@ -174,14 +181,19 @@ int cpu_pin_self(int cpu, struct err *err)
 	CPU_ZERO_S(CPU_ALLOC_SIZE(cpu + 1), mask);
 	CPU_SET_S(cpu, CPU_ALLOC_SIZE(cpu + 1), mask);
 	if (sched_setaffinity(0, CPU_ALLOC_SIZE(cpu + 1), mask))
-		rc = err_sys(err, errno, "cannot pin to CPU %d (offline, outside the cpuset, or forbidden by a sandbox)", cpu);
+		rc = err_sys(err, errno,
+			     "cannot pin to CPU %d "
+			     "(offline, outside the cpuset, or forbidden by a sandbox)",
+			     cpu);
 	CPU_FREE(mask);
 	if (!rc)
 		rc = cpu_allowed(&now, err);
 	if (rc)
 		return rc;
 	if (now.n != 1 || now.cpu[0] != cpu)
-		rc = err_say(err, EPERM, "pinned to CPU %d, but the kernel reports another set: something else changes the affinity",
+		rc = err_say(err, EPERM,
+			     "pinned to CPU %d, but the kernel reports another set: "
+			     "something else changes the affinity",
 			     cpu);
 	cpu_list_free(&now);
 	return rc;

@@ -19,9 +19,11 @@ struct cpu_list {
 int cpu_allowed(struct cpu_list *out, struct err *err);
 
 /* "0,2-3" -> list, order and repeats kept. Refused with a sentence: syntax, or a CPU that is not in allowed. */
-int cpu_parse(const char *text, const struct cpu_list *allowed, struct cpu_list *out, struct err *err);
+int cpu_parse(const char *text, const struct cpu_list *allowed, struct cpu_list *out,
+	      struct err *err);
 
-/* "0,2-3" from a list; always ends with NUL. Returns buf. */
+/* "0,2-3" from a list; always ends with NUL. Where buf is too small, whole items are left out and "..." says so.
+ * Returns buf. */
 char *cpu_format(const struct cpu_list *list, char *buf, size_t size);
 
 void cpu_list_free(struct cpu_list *list);

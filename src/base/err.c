@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* The sentence, cut where needed so that `cause` always fits behind it: a long path must not hide what happened. */
-static int PRINTF_LIKE(4, 0) write_text(struct err *err, int code, const char *cause, const char *format, va_list args)
+static int PRINTF_LIKE(4, 0)
+	write_text(struct err *err, int code, const char *cause, const char *format, va_list args)
 {
 	/* A caller that passes 0 has lost the cause; success would be the worst thing to report. */
 	code = code ? abs(code) : EINVAL;

@@ -18,9 +18,9 @@ struct err {
 
 #define ERR_INIT { 0, "" }
 
-/* Writes the sentence followed by ": " and strerror(code). code: positive or negative errno (0 becomes EINVAL: a failure
- * never turns into success). Returns -|code|. err may be NULL (the caller wants the code only). A sentence that is too long
- * is cut before the cause. */
+/* Writes the sentence followed by ": " and strerror(code). code: positive or negative errno (0 becomes EINVAL: a
+ * failure never turns into success). Returns -|code|. err may be NULL (the caller wants the code only). A sentence
+ * that is too long is cut before the cause. */
 int err_sys(struct err *err, int code, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* The same without strerror: the sentence says it all. */

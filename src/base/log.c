@@ -18,7 +18,8 @@ static struct {
 
 /* Notices and -v lines are what the user asked for: they need no label. */
 static const char *const label[] = {
-	[LOG_ERROR] = "error: ", [LOG_WARNING] = "warning: ", [LOG_NOTICE] = "", [LOG_INFO] = "", [LOG_DEBUG] = "debug: ",
+	[LOG_ERROR] = "error: ", [LOG_WARNING] = "warning: ", [LOG_NOTICE] = "",
+	[LOG_INFO] = "",         [LOG_DEBUG] = "debug: ",
 };
 
 void log_setup(const char *name, enum log_level highest)
@@ -32,7 +33,8 @@ int log_shows(enum log_level level)
 	return level <= log_state.highest;
 }
 
-/* Formats into line[used..]; control characters (an option's value may hold any) become '?', so that one call is one line. */
+/* Formats into line[used..]; control characters (an option's value may hold any) become '?', so that one call is
+ * one line. */
 static void PRINTF_LIKE(3, 0) add_text(char *line, size_t size, const char *format, va_list args)
 {
 	size_t used = strlen(line);
@@ -64,7 +66,7 @@ void log_line(enum log_level level, const char *format, ...)
 	add_text(line, sizeof(line) - 1, format, args);
 	va_end(args);
 	strcat(line, "\n");
-	fputs(line, stderr); /* one write: lines of other processes on the same terminal do not cut in */
+	fputs(line, stderr); /* one write: no line of another process cuts in */
 	errno = saved;
 }
 
@@ -82,7 +84,8 @@ void log_progress(const char *format, ...)
 			add_text(line, sizeof(line), format, args);
 			va_end(args);
 			/* A line that wraps could not be replaced. */
-			if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 && window.ws_col <= sizeof(line))
+			if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
+			    window.ws_col <= sizeof(line))
 				line[window.ws_col - 1] = '\0';
 			fputs(line, stderr);
 			log_state.progress = true;

@@ -16,8 +16,10 @@ struct suffix {
 	uint64_t unit;
 };
 
+/* clang-format off */
 static const struct suffix count_suffixes[] = {
-	{ "", 1 }, { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 }, { "T", UINT64_C(1000000000000) }, { 0 },
+	{ "", 1 }, { "k", 1000 }, { "M", 1000000 }, { "G", 1000000000 },
+	{ "T", UINT64_C(1000000000000) }, { 0 },
 };
 
 static const struct suffix byte_suffixes[] = {
@@ -31,9 +33,13 @@ static const struct suffix byte_suffixes[] = {
 
 /* From the largest on: num_duration_text takes the first that divides. */
 static const struct suffix duration_suffixes[] = {
-	{ "h", UINT64_C(3600000000000) }, { "m", UINT64_C(60000000000) }, { "s", 1000000000 }, { "ms", 1000000 },
-	{ "us", 1000 }, { "ns", 1 }, { "", 1000000000 }, { 0 },
+	{ "h", UINT64_C(3600000000000) }, { "m", UINT64_C(60000000000) }, { "s", 1000000000 },
+	{ "ms", 1000000 }, { "us", 1000 }, { "ns", 1 }, { "", 1000000000 }, { 0 },
 };
+/* clang-format on */
+
+/* strcmp or strcasecmp. */
+typedef int compare_fn(const char *, const char *);
 
 static bool is_digit(char c)
 {
@@ -51,7 +57,8 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* ".25" of unit, exact. *text stands behind the point and ends behind the last digit. -EINVAL when the result is not whole. */
+/* ".25" of unit, exact. *text stands behind the point and ends behind the last digit. -EINVAL when the result is
+ * not whole. */
 static int fraction(const char **text, uint64_t unit, uint64_t *out)
 {
 	uint64_t digits = 0, scale = 1, common;
@@ -79,7 +86,8 @@ static int fraction(const char **text, uint64_t unit, uint64_t *out)
 	return 0;
 }
 
-static const struct suffix *find_suffix(const struct suffix *list, const char *text, int (*compare)(const char *, const char *))
+static const struct suffix *find_suffix(const struct suffix *list, const char *text,
+					compare_fn *compare)
 {
 	for (; list->text; list++)
 		if (compare(list->text, text) == 0)
@@ -87,7 +95,7 @@ static const struct suffix *find_suffix(const struct suffix *list, const char *t
 	return NULL;
 }
 
-static int parse(const char *text, const struct suffix *list, int (*compare)(const char *, const char *), uint64_t *out)
+static int parse(const char *text, const struct suffix *list, compare_fn *compare, uint64_t *out)
 {
 	const struct suffix *suffix;
 	uint64_t whole = 0, part = 0;
@@ -190,7 +198,8 @@ char *num_si(double value, char *buf, size_t size)
 		rest /= 1000;
 		suffix[0] = suffixes[++i];
 	}
-	if (rest >= 999.5 || (i == 0 && rest == (unsigned)rest)) { /* beyond T, or a small whole number: as it is */
+	/* Beyond T, or a small whole number: as it is. */
+	if (rest >= 999.5 || (i == 0 && rest == (unsigned)rest)) {
 		snprintf(buf, size, "%s%.0f%s", sign, rest, suffix);
 		return buf;
 	}

@@ -2,9 +2,9 @@
 /*
  * num - numbers as people write them: "64k", "1.2M", "250ms"; and back.
  *
- * Decimal points are '.' whatever the locale, with a digit on both sides; no blanks, no sign. The result must be whole ("0.5k" is 500,
- * "0.0001k" is EINVAL) and is exact: nothing goes through floating point. All num_X(text, out) return 0 or -errno (EINVAL syntax, ERANGE) and write no sentence: the
- * caller knows the option's name.
+ * Decimal points are '.' whatever the locale, with a digit on both sides; no blanks, no sign. The result must be
+ * whole ("0.5k" is 500, "0.0001k" is EINVAL) and is exact: nothing goes through floating point. All num_X(text,
+ * out) return 0 or -errno (EINVAL syntax, ERANGE) and write no sentence: the caller knows the option's name.
  */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
@@ -27,7 +27,8 @@ char *num_duration_text(uint64_t ns, char *buf, size_t size);
 /* Thousands commas: 1234567 -> "1,234,567". Returns buf. */
 char *num_commas(uint64_t value, char *buf, size_t size);
 
-/* Three significant digits with k/M/G/T: 1762923 -> "1.76M", 5 -> "5", 0.5 -> "0.500"; "-" for NaN and infinity. Returns buf. */
+/* Three significant digits with k/M/G/T: 1762923 -> "1.76M", 5 -> "5", 0.5 -> "0.500"; "-" for NaN and infinity.
+ * Returns buf. */
 char *num_si(double value, char *buf, size_t size);
 
 #endif

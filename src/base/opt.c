@@ -8,8 +8,9 @@
 
 #include "base/opt_table.h"
 
-/* getopt's value of a long option: above every letter; the table's index twice, plus one for --no-NAME. */
-#define LONG_BASE 256
+/* getopt's value of a long option: the table's index twice, plus one for --no-NAME. Above every letter, and musl's
+ * letters are wide characters (0xdfc3 for a stray byte). */
+#define LONG_BASE 0x110000
 
 /* One walk over argv. */
 struct walk {
@@ -24,7 +25,9 @@ struct walk {
 static int make_tables(struct walk *walk, struct err *err)
 {
 	static const int has_arg[] = {
-		[OPT_ARG_NONE] = no_argument, [OPT_ARG_REQUIRED] = required_argument, [OPT_ARG_OPTIONAL] = optional_argument,
+		[OPT_ARG_NONE] = no_argument,
+		[OPT_ARG_REQUIRED] = required_argument,
+		[OPT_ARG_OPTIONAL] = optional_argument,
 	};
 	struct opt_set *set = walk->set;
 	struct option *out;
@@ -47,8 +50,10 @@ static int make_tables(struct walk *walk, struct err *err)
 		char *name;
 
 		if (!resolved)
-			return err_say(err, EINVAL, "option table: --%s is an alias of --%s, which does not exist", o->name, o->choices);
-		*out++ = (struct option){ o->name, has_arg[opt_arity(resolved)], NULL, LONG_BASE + 2 * (int)i };
+			return err_say(err, EINVAL, "option table: --%s is an alias of --%s, "
+				       "which does not exist", o->name, o->choices);
+		*out++ = (struct option){ o->name, has_arg[opt_arity(resolved)], NULL,
+					  LONG_BASE + 2 * (int)i };
 		if (o->letter) {
 			*letter++ = o->letter;
 			if (opt_arity(resolved) == OPT_ARG_REQUIRED)
@@ -62,7 +67,8 @@ static int make_tables(struct walk *walk, struct err *err)
 		stpcpy(stpcpy(name, "no-"), o->name);
 		opt_find_any(set, name, &negated);
 		if (negated)
-			*out++ = (struct option){ name, no_argument, NULL, LONG_BASE + 2 * (int)i + 1 };
+			*out++ = (struct option){ name, no_argument, NULL,
+						  LONG_BASE + 2 * (int)i + 1 };
 	}
 	return 0;
 }
@@ -73,7 +79,8 @@ static void identify(const struct walk *walk, int c, struct opt_use *use)
 	if (c >= LONG_BASE) {
 		use->option = &walk->set->table[(c - LONG_BASE) / 2];
 		use->negated = (c - LONG_BASE) % 2;
-		snprintf(use->who, sizeof(use->who), "--%s%s", use->negated ? "no-" : "", use->option->name);
+		snprintf(use->who, sizeof(use->who), "--%s%s", use->negated ? "no-" : "",
+			 use->option->name);
 		return;
 	}
 	for (use->option = walk->set->table; use->option->letter != c; use->option++)
@@ -90,7 +97,8 @@ static int bad_name(const struct walk *walk, const char *arg, struct err *err)
 	for (const struct option *o = walk->longs; o->name; o++)
 		found += strncmp(o->name, arg + 2, n) == 0;
 	if (!found)
-		return err_say(err, EINVAL, "unknown option '%.*s'; see %s --help", (int)n + 2, arg, walk->set->program);
+		return err_say(err, EINVAL, "unknown option '%.*s'; see %s --help", (int)n + 2, arg,
+			       walk->set->program);
 	err_say(err, EINVAL, "'%.*s' could be any of", (int)n + 2, arg);
 	for (const struct option *o = walk->longs; o->name; o++)
 		if (strncmp(o->name, arg + 2, n) == 0)
@@ -110,12 +118,15 @@ static int refuse(const struct walk *walk, struct err *err)
 		return err_say(err, EINVAL, "%s takes no value", use.who);
 	}
 	if (optopt <= ' ' || optopt > '~')
-		return err_say(err, EINVAL, "unknown option letter 0x%02x; see %s --help", (unsigned char)optopt, walk->set->program);
-	return err_say(err, EINVAL, "unknown option '-%c'; see %s --help", optopt, walk->set->program);
+		return err_say(err, EINVAL, "unknown option letter 0x%02x; see %s --help",
+			       (unsigned char)optopt, walk->set->program);
+	return err_say(err, EINVAL, "unknown option '-%c'; see %s --help", optopt,
+		       walk->set->program);
 }
 
 /* The next option of the command line. 1: *use is filled; 0: the end; -errno. Operands are appended to `operands`. */
-static int next_use(struct walk *walk, struct opt_list *operands, struct opt_use *use, struct err *err)
+static int next_use(struct walk *walk, struct opt_list *operands, struct opt_use *use,
+		    struct err *err)
 {
 	int c;
 
@@ -128,7 +139,9 @@ static int next_use(struct walk *walk, struct opt_list *operands, struct opt_use
 	if (c == ':') {
 		identify(walk, optopt, use);
 		return err_say(err, EINVAL, "%s needs a value: %s", use->who,
-			       use->option->argument ? use->option->argument : opt_resolve(walk->set, use->option)->argument);
+			       use->option->argument
+				       ? use->option->argument
+				       : opt_resolve(walk->set, use->option)->argument);
 	}
 	if (c != -1) {
 		identify(walk, c, use);

@@ -24,7 +24,7 @@ enum opt_type {
 	OPT_LIST,     /* struct opt_list: every occurrence is appended */
 	OPT_CHOICE,   /* int: index into choices */
 	OPT_SET,      /* int: `value` is stored into the int at offset (short cuts such as --spin = --wait spin) */
-	OPT_ADD,      /* struct opt_list: the text `choices` is appended (short cuts such as --recvmmsg = --engine recvmmsg) */
+	OPT_ADD,      /* struct opt_list: `choices` is appended (short cuts such as --recvmmsg = --engine recvmmsg) */
 	OPT_LEVEL,    /* int: raised by one at each occurrence, up to max; `--verbose=3` sets it (upstream's form) */
 	OPT_ALIAS,    /* another spelling of the option named in `choices` */
 	OPT_HELP,     /* prints help and ends */
@@ -40,8 +40,8 @@ struct opt {
 	const char *name;     /* long name without dashes */
 	char letter;          /* short name, 0 = none */
 	enum opt_type type;
-	bool optional;        /* the argument may be missing (`--connect`, `--connect=ADDR`); then `missing` is used. The letter takes none */
-	const char *missing;
+	bool optional;        /* the argument may be missing (`--connect`, `--connect=ADDR`); the letter takes none */
+	const char *missing;  /* the value when it is */
 	const char *argument; /* name of the argument in help: "BYTES" */
 	size_t offset;        /* offsetof(struct conf, field) */
 	long long min, max;   /* range of numbers; max 0 = no upper bound. OPT_SET: min is the value stored */
@@ -67,29 +67,31 @@ struct opt_set {
 	void *owned;               /* memory of lists and file lines; released by opt_free */
 };
 
-/* Writes defaults, reads argv (and --config FILE with `option = value` lines, `#` comments, the same long names) into conf.
- * Uses getopt_long, so options and operands may be mixed and unique prefixes work. *next tells whether to go on: `--help` prints
- * to stdout and returns OPT_EXIT_OK. Errors: -EINVAL with a sentence that names the option (with file and line), the value and what is
- * allowed, or another -errno for a file that cannot be read. argv is not changed. Precedence is per field, so an alias or a shortcut
- * on the command line overrides its target in the file; a list or a level given on the command line replaces the file's.
- * May be called again after opt_free (which a failed call has done already). */
+/* Writes defaults, reads argv (and --config FILE with `option = value` lines, `#` comments, the same long names)
+ * into conf. Uses getopt_long, so options and operands may be mixed and unique prefixes work. *next tells whether
+ * to go on: `--help` prints to stdout and returns OPT_EXIT_OK. Errors: -EINVAL with a sentence that names the
+ * option (with file and line), the value and what is allowed, or another -errno for a file that cannot be read.
+ * argv is not changed. Precedence is per field, so an alias or a shortcut on the command line overrides its target
+ * in the file; a list or a level given on the command line replaces the file's. May be called again after opt_free
+ * (which a failed call has done already). */
 int opt_parse(struct opt_set *set, int argc, char **argv, enum opt_next *next, struct err *err);
 
 /* Was this option given (not defaulted)? name: long name of the table; an alias or shortcut counts for its target. */
 bool opt_given(const struct opt_set *set, const char *name);
 
-/* The value in force, as text that the option would accept: for records ("how was this run"). Lists are joined by ',', flags are
- * yes or no, OPT_SET is yes when its value is the one in force, an alias is what its target is. Returns buf; empty string when
- * there is no value. */
+/* The value in force, as text that the option would accept: for records ("how was this run"). Lists are joined by
+ * ',', flags are yes or no, OPT_SET is yes when its value is the one in force, an alias is what its target is.
+ * Returns buf; empty string when there is no value. */
 char *opt_text(const struct opt_set *set, const struct opt *option, char *buf, size_t size);
 
 /* Grouped, aligned to 80 columns; defaults in parentheses. */
 void opt_print_help(const struct opt_set *set, FILE *out);
 
-/* One line per option, tab separated: name, letter, type, argument ("[X]" when it may be missing), default, hidden (0 or 1), alias-of,
- * help, values, min, max, group. alias-of: what an alias stands for or a shortcut writes to. values: the choices, or what a
- * shortcut stores. Argument, default and numbers of an alias are those of its target. The manual page test and the completion
- * read it (`udp_sink --dump-options`, itself an option of the table: hidden flag handled by the program). */
+/* One line per option, tab separated: name, letter, type, argument ("[X]" when it may be missing), default, hidden
+ * (0 or 1), alias-of, help, values, min, max, group. alias-of: what an alias stands for or a shortcut writes to.
+ * values: the choices, or what a shortcut stores. Argument, default and numbers of an alias are those of its
+ * target. The manual page test and the completion read it (`udp_sink --dump-options`, itself an option of the
+ * table: hidden flag handled by the program). */
 void opt_print_table(const struct opt_set *set, FILE *out);
 
 void opt_free(struct opt_set *set);

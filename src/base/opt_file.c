@@ -47,7 +47,8 @@ static int check_use(const struct opt_set *set, const struct opt_use *use, struc
 	if (use->value && (use->negated || opt_arity(option) == OPT_ARG_NONE))
 		return err_say(err, EINVAL, "%s takes no value", use->who);
 	if (!use->value && opt_arity(option) == OPT_ARG_REQUIRED)
-		return err_say(err, EINVAL, "%s needs a value: %s = %s", use->who, use->option->name, option->argument);
+		return err_say(err, EINVAL, "%s needs a value: %s = %s", use->who,
+			       use->option->name, option->argument);
 	return 0;
 }
 
@@ -66,7 +67,9 @@ static int read_line(struct opt_set *set, const struct place *place, char *line,
 		return 0;
 	use.option = opt_find_any(set, name, &use.negated);
 	if (!use.option)
-		return err_say(err, EINVAL, "%s:%u: unknown option '%s'; lines are 'option = value', names as in %s --help without dashes",
+		return err_say(err, EINVAL,
+			       "%s:%u: unknown option '%s'; "
+			       "lines are 'option = value', names as in %s --help without dashes",
 			       place->path, place->line, name, set->program);
 	snprintf(use.who, sizeof(use.who), "%.200s:%u: %s", place->path, place->line, name);
 	if (value) {
@@ -90,7 +93,8 @@ int opt_read_file(struct opt_set *set, const char *path, struct err *err)
 	while (!rc && fgets(line, sizeof(line), file)) {
 		place.line++;
 		if (!strchr(line, '\n') && !feof(file))
-			rc = err_say(err, EINVAL, "%s:%u: is longer than %d bytes, or no text", path, place.line, LINE_SIZE - 2);
+			rc = err_say(err, EINVAL, "%s:%u: is longer than %d bytes, or no text",
+				     path, place.line, LINE_SIZE - 2);
 		else
 			rc = read_line(set, &place, line, err);
 	}

@@ -31,7 +31,8 @@ static void print_wrapped(FILE *out, const char *text, unsigned at, unsigned ind
 }
 
 /* "=BYTES", "[=ADDR]", "=block|poll|spin", or nothing. */
-static void argument_text(const struct opt_set *set, const struct opt *option, char *buf, size_t size)
+static void argument_text(const struct opt_set *set, const struct opt *option, char *buf,
+			  size_t size)
 {
 	const struct opt *resolved = opt_resolve(set, option);
 	const char *name = option->argument ? option->argument : resolved->argument;
@@ -61,8 +62,9 @@ static void print_option(const struct opt_set *set, const struct opt *option, FI
 		at = 0;
 	}
 	fprintf(out, "%*s", HELP_COLUMN - at, "");
-	snprintf(help, sizeof(help), "%s%s%s%s", option->help ? option->help : "", option->def ? " (default: " : "",
-		 option->def ? option->def : "", option->def ? ")" : "");
+	snprintf(help, sizeof(help), "%s%s%s%s", option->help ? option->help : "",
+		 option->def ? " (default: " : "", option->def ? option->def : "",
+		 option->def ? ")" : "");
 	print_wrapped(out, help, HELP_COLUMN, HELP_COLUMN);
 }
 
@@ -82,17 +84,20 @@ void opt_print_help(const struct opt_set *set, FILE *out)
 		}
 		print_option(set, o, out);
 	}
-	fputs("\nNumbers take k, M, G; times ns, us, ms, s, m, h. A switch NAME is undone by --no-NAME.\n", out);
+	fputs("\nNumbers take k, M, G; times ns, us, ms, s, m, h. --no-NAME undoes a switch.\n",
+	      out);
 }
 
 static const char *const type_name[] = {
-	[OPT_FLAG] = "flag",     [OPT_INT] = "int",       [OPT_COUNT] = "count",   [OPT_BYTES] = "bytes",
-	[OPT_DURATION] = "duration", [OPT_STRING] = "string", [OPT_LIST] = "list", [OPT_CHOICE] = "choice",
-	[OPT_SET] = "set",       [OPT_ADD] = "add",       [OPT_LEVEL] = "level",   [OPT_ALIAS] = "alias",
-	[OPT_HELP] = "help",     [OPT_CONFIG] = "config",
+	[OPT_FLAG] = "flag",   [OPT_INT] = "int",	    [OPT_COUNT] = "count",
+	[OPT_BYTES] = "bytes", [OPT_DURATION] = "duration", [OPT_STRING] = "string",
+	[OPT_LIST] = "list",   [OPT_CHOICE] = "choice",	    [OPT_SET] = "set",
+	[OPT_ADD] = "add",     [OPT_LEVEL] = "level",	    [OPT_ALIAS] = "alias",
+	[OPT_HELP] = "help",   [OPT_CONFIG] = "config",
 };
 
-/* What the option stores or may store: the choices, the text of OPT_ADD, the value of OPT_SET by its name where it has one. */
+/* What the option stores or may store: the choices, the text of OPT_ADD, the value of OPT_SET by its name where it
+ * has one. */
 static void values_text(const struct opt_set *set, const struct opt *option, char *buf, size_t size)
 {
 	const struct opt *owner = opt_owner(set, option);
@@ -103,7 +108,8 @@ static void values_text(const struct opt_set *set, const struct opt *option, cha
 		snprintf(buf, size, "%s", option->choices ? option->choices : "");
 		return;
 	}
-	n = owner->type == OPT_CHOICE ? (int)opt_choice(owner->choices, (int)option->min, &start) : 0;
+	n = owner->type == OPT_CHOICE ? (int)opt_choice(owner->choices, (int)option->min, &start)
+				      : 0;
 	if (n)
 		snprintf(buf, size, "%.*s", n, start);
 	else
@@ -124,8 +130,9 @@ void opt_print_table(const struct opt_set *set, FILE *out)
 			argument = "LEVEL";
 		fprintf(out, "%s\t%.1s\t%s\t", o->name, &o->letter, type_name[o->type]);
 		fprintf(out, argument && optional ? "[%s]\t" : "%s\t", argument ? argument : "");
-		fprintf(out, "%s\t%d\t%s\t%s\t%s\t%lld\t%lld\t%s\n", resolved->def ? resolved->def : "", o->hidden,
-			target == o ? "" : target->name, o->help ? o->help : "", values, resolved->min, resolved->max,
-			o->group ? o->group : "");
+		fprintf(out, "%s\t%d\t%s\t%s\t%s\t%lld\t%lld\t%s\n",
+			resolved->def ? resolved->def : "", o->hidden,
+			target == o ? "" : target->name, o->help ? o->help : "", values,
+			resolved->min, resolved->max, o->group ? o->group : "");
 	}
 }

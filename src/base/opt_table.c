@@ -33,7 +33,8 @@ char *opt_copy(struct opt_set *set, const char *text)
 int opt_append(struct opt_set *set, struct opt_list *list, const char *text)
 {
 	if ((list->n & (list->n - 1)) == 0) {
-		const char **more = opt_memory(set, (list->n ? 2 * (size_t)list->n : 1) * sizeof(*more));
+		const char **more =
+			opt_memory(set, (list->n ? 2 * (size_t)list->n : 1) * sizeof(*more));
 
 		if (!more)
 			return -ENOMEM;
@@ -92,7 +93,8 @@ const struct opt *opt_owner(const struct opt_set *set, const struct opt *option)
 	for (const struct opt *o = set->table; o->name; o++) {
 		bool is_int = o->type == OPT_INT || o->type == OPT_CHOICE || o->type == OPT_LEVEL;
 
-		if (o->offset == option->offset && (option->type == OPT_SET ? is_int : o->type == OPT_LIST))
+		if (o->offset == option->offset &&
+		    (option->type == OPT_SET ? is_int : o->type == OPT_LIST))
 			return o;
 	}
 	return option;

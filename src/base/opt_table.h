@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * opt_table - what the parts of opt share: looking things up in the table, memory, and one option's value as text. Not for
- * programs.
+ * opt_table - what the parts of opt share: looking things up in the table, memory, and one option's value as text.
+ * Not for programs.
  */
 #ifndef BASE_OPT_TABLE_H
 #define BASE_OPT_TABLE_H
@@ -29,8 +29,8 @@ const struct opt *opt_find_any(const struct opt_set *set, const char *name, bool
 /* The entry that an alias stands for; the entry itself when it is no alias. NULL: the alias points nowhere. */
 const struct opt *opt_resolve(const struct opt_set *set, const struct opt *option);
 
-/* The entry that a shortcut (OPT_SET, OPT_ADD) writes to: the one of fitting type with the same field. The entry itself when there is
- * none, or when it is no shortcut. */
+/* The entry that a shortcut (OPT_SET, OPT_ADD) writes to: the one of fitting type with the same field. The entry
+ * itself when there is none, or when it is no shortcut. */
 const struct opt *opt_owner(const struct opt_set *set, const struct opt *option);
 
 enum opt_arity { OPT_ARG_NONE, OPT_ARG_REQUIRED, OPT_ARG_OPTIONAL };

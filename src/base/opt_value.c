@@ -48,9 +48,11 @@ static int bad_range(const struct opt_use *use, struct err *err)
 	number_text(option->type, option->min, low, sizeof(low));
 	number_text(option->type, option->max, high, sizeof(high));
 	if (option->max)
-		return err_say(err, EINVAL, "%s '%s': must be %s to %s", use->who, use->value, low, high);
+		return err_say(err, EINVAL, "%s '%s': must be %s to %s", use->who, use->value, low,
+			       high);
 	if (option->min)
-		return err_say(err, EINVAL, "%s '%s': must be at least %s", use->who, use->value, low);
+		return err_say(err, EINVAL, "%s '%s': must be at least %s", use->who, use->value,
+			       low);
 	return err_say(err, EINVAL, "%s '%s': is too large", use->who, use->value);
 }
 
@@ -67,8 +69,10 @@ static int apply_unsigned(const struct opt_use *use, uint64_t *out, struct err *
 	else
 		rc = num_count(use->value, &value);
 	if (rc == -EINVAL)
-		return err_say(err, EINVAL, "%s '%s': expected %s", use->who, use->value, example(option->type));
-	if (rc || (option->min > 0 && value < (uint64_t)option->min) || (option->max && value > (uint64_t)option->max))
+		return err_say(err, EINVAL, "%s '%s': expected %s", use->who, use->value,
+			       example(option->type));
+	if (rc || (option->min > 0 && value < (uint64_t)option->min) ||
+	    (option->max && value > (uint64_t)option->max))
 		return bad_range(use, err);
 	*out = value;
 	return 0;
@@ -78,13 +82,15 @@ static int apply_unsigned(const struct opt_use *use, uint64_t *out, struct err *
 static int apply_int(const struct opt_use *use, int *out, struct err *err)
 {
 	const struct opt *option = use->option;
-	long long min = MAX(option->min, INT_MIN), max = option->max ? MIN(option->max, INT_MAX) : INT_MAX, value;
+	long long min = MAX(option->min, INT_MIN),
+		  max = option->max ? MIN(option->max, INT_MAX) : INT_MAX, value;
 	bool minus = use->value[0] == '-';
 	uint64_t magnitude = 0;
 	int rc = num_count(use->value + minus, &magnitude);
 
 	if (rc == -EINVAL)
-		return err_say(err, EINVAL, "%s '%s': expected %s", use->who, use->value, example(option->type));
+		return err_say(err, EINVAL, "%s '%s': expected %s", use->who, use->value,
+			       example(option->type));
 	if (rc || magnitude > (uint64_t)INT_MAX + 1)
 		return bad_range(use, err);
 	value = minus ? -(long long)magnitude : (long long)magnitude;
@@ -104,7 +110,8 @@ static int apply_choice(const struct opt_use *use, int *out, struct err *err)
 			*out = i;
 			return 0;
 		}
-	return err_say(err, EINVAL, "%s '%s': must be one of %s", use->who, use->value, use->option->choices);
+	return err_say(err, EINVAL, "%s '%s': must be one of %s", use->who, use->value,
+		       use->option->choices);
 }
 
 static int apply_flag(const struct opt_use *use, bool *out, struct err *err)
@@ -112,7 +119,8 @@ static int apply_flag(const struct opt_use *use, bool *out, struct err *err)
 	bool yes = !use->value || strcmp(use->value, "yes") == 0;
 
 	if (!yes && strcmp(use->value, "no") != 0)
-		return err_say(err, EINVAL, "%s '%s': takes no value, or yes or no", use->who, use->value);
+		return err_say(err, EINVAL, "%s '%s': takes no value, or yes or no", use->who,
+			       use->value);
 	*out = yes != use->negated;
 	return 0;
 }
@@ -155,7 +163,8 @@ static int write_value(struct opt_set *set, const struct opt_use *use, struct er
 		return apply_choice(use, target, err);
 	case OPT_SET:
 		if (use->value && strcmp(use->value, "yes") != 0)
-			return err_say(err, EINVAL, "%s '%s': takes no value", use->who, use->value);
+			return err_say(err, EINVAL, "%s '%s': takes no value", use->who,
+				       use->value);
 		*(int *)target = (int)option->min;
 		return 0;
 	case OPT_ADD:
@@ -274,7 +283,8 @@ char *opt_text(const struct opt_set *set, const struct opt *option, char *buf, s
 		number_text(option->type, (long long)*(const uint64_t *)target, buf, size);
 		break;
 	case OPT_STRING:
-		snprintf(buf, size, "%s", *(const char *const *)target ? *(const char *const *)target : "");
+		snprintf(buf, size, "%s",
+			 *(const char *const *)target ? *(const char *const *)target : "");
 		break;
 	case OPT_LIST:
 		return list_text(target, buf, size);

@@ -36,7 +36,8 @@ int record_add_number(json_t *object, const char *name, double value)
 	return record_add(object, name, isfinite(value) ? json_real(value) : json_null());
 }
 
-/* Length of the character at text, 0 when it is not UTF-8. jansson is the judge: what it accepts here it will also print. */
+/* Length of the character at text, 0 when it is not UTF-8. jansson is the judge: what it accepts here it will also
+ * print. */
 static size_t utf8_length(const char *text)
 {
 	for (size_t n = 1; n <= strnlen(text, 4); n++) {
@@ -109,7 +110,8 @@ int record_add_array_text(json_t *object, const char *name, const char *const *v
 
 int record_line(FILE *out, const json_t *object)
 {
-	/* 15 digits survive the way through a double: 0.1 stays 0.1. jansson (2.13 and later) writes '.' in every locale. */
+	/* 15 digits survive the way through a double: 0.1 stays 0.1. jansson (2.13 and later) writes '.' in every
+	 * locale. */
 	char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	int rc = 0;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record - JSON lines for people who parse them: a thin layer over jansson that cannot write NaN, lose a record to a stray byte,
- * or print a comma for a decimal point.
+ * record - JSON lines for people who parse them: a thin layer over jansson that cannot write NaN, lose a record to
+ * a stray byte, or print a comma for a decimal point.
  *
- * A record is a json_t object made with json_object(); members stay in the order they were added. Main/control thread.
- * The record_add functions return 0 or -ENOMEM. `object` may be NULL (its json_object() failed): -ENOMEM too, so that only the
- * last step, record_line, needs checking where a missing member is acceptable.
+ * A record is a json_t object made with json_object(); members stay in the order they were added. Main/control
+ * thread. The record_add functions return 0 or -ENOMEM. `object` may be NULL (its json_object() failed): -ENOMEM
+ * too, so that only the last step, record_line, needs checking where a missing member is acceptable.
  */
 #ifndef BASE_RECORD_H
 #define BASE_RECORD_H
@@ -16,8 +16,8 @@
 
 #include <jansson.h>
 
-/* Exact up to INT64_MAX, which is jansson's largest integer; above that a floating point number near it (no counter gets there:
- * 2^63 ns are 292 years). Readers that use doubles (JavaScript, jq) lose digits above 2^53. */
+/* Exact up to INT64_MAX, which is jansson's largest integer; above that a floating point number near it (no
+ * counter gets there: 2^63 ns are 292 years). Readers that use doubles (JavaScript, jq) lose digits above 2^53. */
 int record_add_uint(json_t *object, const char *name, uint64_t value);
 int record_add_int(json_t *object, const char *name, int64_t value);
 int record_add_bool(json_t *object, const char *name, bool value);

@@ -8,7 +8,7 @@
 
 #include "base/util.h"
 
-/* Reads /proc/self/task/TID/NAME. A thread that ends meanwhile is ENOENT at open and ESRCH at read: one name for both. */
+/* Reads /proc/self/task/TID/NAME. A thread that ends meanwhile is ENOENT at open and ESRCH at read: one for both. */
 static int read_task(int tid, const char *name, char *buf, size_t size)
 {
 	char path[64];
@@ -28,7 +28,8 @@ int task_stat(int tid, struct task_stat *out)
 
 	if (rc)
 		return rc;
-	/* Field 2 is the thread's name in parentheses and may itself hold blanks and parentheses: count from the last one. */
+	/* Field 2 is the thread's name in parentheses and may itself hold blanks and parentheses: count from the
+	 * last one. */
 	field = strrchr(buf, ')');
 	if (!field)
 		return -EPROTO;
@@ -47,7 +48,8 @@ int task_stat(int tid, struct task_stat *out)
 
 int task_switches(int tid, uint64_t *voluntary, uint64_t *involuntary)
 {
-	static const char first[] = "\nvoluntary_ctxt_switches:", second[] = "\nnonvoluntary_ctxt_switches:";
+	static const char first[] = "\nvoluntary_ctxt_switches:",
+			  second[] = "\nnonvoluntary_ctxt_switches:";
 	char buf[8192]; /* the lines with CPU and node masks grow with the size of the machine */
 	int rc = read_task(tid, "status", buf, sizeof(buf));
 	const char *a, *b;

@@ -21,6 +21,7 @@ ssize_t util_read_file(const char *path, char *buf, size_t size)
 	ssize_t n = 1;
 	int rc = 0;
 
+	buf[0] = '\0';
 	if (fd < 0)
 		return -errno;
 	while (n && used < size - 1) {

@@ -28,8 +28,8 @@
 /* The one tolerant close of a descriptor: accepts -1, leaves -1 behind, keeps errno. */
 void util_close(int *fd);
 
-/* The first size - 1 bytes of a file, ended by NUL: for the small files of /proc and /sys. Returns the length or -errno (buf is
- * then empty or holds what came before the error). */
+/* The first size - 1 bytes of a file, ended by NUL: for the small files of /proc and /sys. Returns the length or
+ * -errno (buf is then empty or holds what came before the error). */
 ssize_t util_read_file(const char *path, char *buf, size_t size);
 
 #endif

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* "udp_sink 0.1.0"; with details also the summary that configure printed. Nothing in it depends on when or where it was built. */
+/* "udp_sink 0.1.0"; with details also the summary that configure printed. Nothing in it depends on when or where
+ * it was built. */
 void version_print(FILE *out, const char *program, bool details);
 
 #endif

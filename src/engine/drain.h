@@ -67,8 +67,10 @@ static ALWAYS_INLINE int drain_rounds(struct engine *engine, struct batch *batch
 
 		if (found < 0)
 			return drain_error(engine, batch, -found);
-		if (!found && wait->mode != ENGINE_WAIT_SPIN)
+		if (!found && wait->mode != ENGINE_WAIT_SPIN) {
+			batch->drained = true; /* all were asked */
 			return 0;
+		}
 	}
 }
 

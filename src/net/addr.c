@@ -12,7 +12,7 @@
 /* Text split into its parts, before anything is looked at more closely. */
 struct parts {
 	char host[64];
-	char scope[IF_NAMESIZE + 1]; /* one more than fits, so that a name that is too long is seen */
+	char scope[IF_NAMESIZE + 1]; /* with room to see that a name is too long */
 	const char *port;            /* NULL = none */
 	bool bracket;
 };
@@ -21,6 +21,8 @@ static int refuse(struct err *err, const char *text, const char *why)
 {
 	return err_say(err, EINVAL, "address '%s': %s", text, why);
 }
+
+#define NO_ADDRESS "is no IPv4 or IPv6 address (host names are not looked up)"
 
 /* Copies text[0..n) where it fits. */
 static bool take(char *out, size_t size, const char *text, size_t n)
@@ -33,17 +35,19 @@ static bool take(char *out, size_t size, const char *text, size_t n)
 }
 
 /* "HOST%SCOPE" without brackets and port. */
-static int split_scope(const char *whole, const char *text, size_t n, struct parts *out, struct err *err)
+static int split_scope(const char *whole, const char *text, size_t n, struct parts *out,
+		       struct err *err)
 {
 	const char *percent = memchr(text, '%', n);
 	size_t host = percent ? (size_t)(percent - text) : n;
 
 	out->scope[0] = '\0';
 	if (!host)
-		return refuse(err, whole, "there is no address in it; '*' stands for all addresses");
+		return refuse(err, whole, "has no address in it; '*' stands for all of them");
 	if (!take(out->host, sizeof(out->host), text, host))
-		return refuse(err, whole, "is no IPv4 or IPv6 address (host names are not looked up)");
-	if (percent && (host + 1 == n || !take(out->scope, sizeof(out->scope), percent + 1, n - host - 1)))
+		return refuse(err, whole, NO_ADDRESS);
+	if (percent &&
+	    (host + 1 == n || !take(out->scope, sizeof(out->scope), percent + 1, n - host - 1)))
 		return refuse(err, whole, "there must be an interface name after '%'");
 	return 0;
 }
@@ -94,15 +98,18 @@ static int parse_scope(const char *whole, const char *scope, uint32_t *out, stru
 		*out = (uint32_t)index;
 		return 0;
 	}
-	return err_say(err, ENODEV, "address '%s': there is no interface '%s' here (see 'ip link')", whole, scope);
+	return err_say(err, ENODEV, "address '%s': there is no interface '%s' here (see 'ip link')",
+		       whole, scope);
 }
 
 static bool needs_scope(const struct in6_addr *ip)
 {
-	return IN6_IS_ADDR_LINKLOCAL(ip) || IN6_IS_ADDR_MC_LINKLOCAL(ip) || IN6_IS_ADDR_MC_NODELOCAL(ip);
+	return IN6_IS_ADDR_LINKLOCAL(ip) || IN6_IS_ADDR_MC_LINKLOCAL(ip) ||
+	       IN6_IS_ADDR_MC_NODELOCAL(ip);
 }
 
-static int parse_host(const char *whole, const struct parts *parts, int family, struct addr *out, struct err *err)
+static int parse_host(const char *whole, const struct parts *parts, int family, struct addr *out,
+		      struct err *err)
 {
 	bool star = !strcmp(parts->host, "*") && !parts->bracket && !parts->scope[0];
 
@@ -117,13 +124,13 @@ static int parse_host(const char *whole, const struct parts *parts, int family, 
 		if (parts->scope[0])
 			return parse_scope(whole, parts->scope, &out->in6.sin6_scope_id, err);
 		if (needs_scope(&out->in6.sin6_addr))
-			return refuse(err, whole, "a link-local address needs its interface: ADDRESS%INTERFACE");
+			return refuse(err, whole, "link-local: needs its interface, ADDRESS%DEV");
 		return 0;
 	}
 	if (parts->bracket)
 		return refuse(err, whole, "what stands in brackets is no IPv6 address");
 	if (inet_pton(AF_INET, parts->host, &out->in.sin_addr) != 1)
-		return refuse(err, whole, "is no IPv4 or IPv6 address (host names are not looked up)");
+		return refuse(err, whole, NO_ADDRESS);
 	if (parts->scope[0])
 		return refuse(err, whole, "only an IPv6 address takes '%INTERFACE'");
 	out->in.sin_family = AF_INET;
@@ -143,8 +150,9 @@ int addr_parse(const char *text, int family, uint16_t port, struct addr *out, st
 	if (!rc)
 		rc = parse_host(text, &parts, family, out, err);
 	if (!rc && family != AF_UNSPEC && out->sa.sa_family != family)
-		rc = refuse(err, text, family == AF_INET ? "is no IPv4 address, and -4 asks for one" :
-							   "is no IPv6 address, and -6 asks for one");
+		rc = refuse(err, text,
+			    family == AF_INET ? "is no IPv4 address, and -4 asks for one"
+					      : "is no IPv6 address, and -6 asks for one");
 	if (rc) {
 		out->len = 0;
 		return rc;
@@ -189,7 +197,8 @@ char *addr_format(const struct addr *addr, char *buf, size_t size)
 	if (!addr->len)
 		snprintf(buf, size, "%s", host);
 	else
-		snprintf(buf, size, "%s%s%s:%u", six ? "[" : "", host, six ? "]" : "", addr_port(addr));
+		snprintf(buf, size, "%s%s%s:%u", six ? "[" : "", host, six ? "]" : "",
+			 addr_port(addr));
 	return buf;
 }
 

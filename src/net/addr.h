@@ -17,21 +17,22 @@ struct addr {
 		struct sockaddr sa;
 		struct sockaddr_in in;
 		struct sockaddr_in6 in6;
-		struct sockaddr_storage ss; /* names handed to the kernel are never smaller than this */
+		struct sockaddr_storage ss; /* names given to the kernel have this size */
 	};
 };
 
 /* Longest text of addr_format: "[" IPv6 "%" ifname "]:65535" and NUL. */
 #define ADDR_TEXT 80
 
-/* "1.2.3.4", "1.2.3.4:53", "::1", "[::1]:53", "fe80::1%eth0", "[fe80::1%eth0]:53", "*" = :: (0.0.0.0 under AF_INET); "localhost" and other host
- * names are refused (no resolver: a benchmark must not depend on one). port: used when the text has none.
- * family: AF_UNSPEC, or AF_INET / AF_INET6 to refuse the other. A link-local address without a scope is refused here, with a
- * sentence, instead of by a later EINVAL. An unknown interface name after '%' is refused. */
+/* "1.2.3.4", "1.2.3.4:53", "::1", "[::1]:53", "fe80::1%eth0", "[fe80::1%eth0]:53", "*" = :: (0.0.0.0 under AF_INET);
+ * "localhost" and other host names are refused (no resolver: a benchmark must not depend on one). port: used when
+ * the text has none. family: AF_UNSPEC, or AF_INET / AF_INET6 to refuse the other. A link-local address without a
+ * scope is refused here, with a sentence, instead of by a later EINVAL. An unknown interface name after '%' is
+ * refused. */
 int addr_parse(const char *text, int family, uint16_t port, struct addr *out, struct err *err);
 
-/* ADDR:PORT, brackets for IPv6, scope as interface name. Mapped addresses are shown as IPv4 in "[::ffff:1.2.3.4]:53" form.
- * Returns buf. */
+/* ADDR:PORT, brackets for IPv6, scope as interface name. Mapped addresses are shown as IPv4 in "[::ffff:1.2.3.4]:53"
+ * form. Returns buf. */
 char *addr_format(const struct addr *addr, char *buf, size_t size);
 
 /* Without the port: "::1%lo". Returns buf. */
@@ -40,7 +41,8 @@ char *addr_format_host(const struct addr *addr, char *buf, size_t size);
 uint16_t addr_port(const struct addr *addr);
 void addr_set_port(struct addr *addr, uint16_t port);
 
-/* Same family, address, port and scope (scope only where both carry one). A mapped IPv4 address equals its IPv4 form. */
+/* Same family, address, port and scope (scope only where both carry one). A mapped IPv4 address equals its IPv4
+ * form. */
 bool addr_equal(const struct addr *a, const struct addr *b);
 
 /* The same without the port. */
@@ -62,17 +64,17 @@ bool addr_is_wildcard(const struct addr *a);
 bool addr_is_loopback(const struct addr *a);
 bool addr_is_multicast(const struct addr *a);
 
-/* 32-bit hash of address, port and scope, for counting flows; not keyed, not for tables an attacker can fill. A few ns.
- * Equal addresses hash equal, as long as both or none carry a scope (what the kernel hands over always does where it matters).
- * The value differs between byte orders: never stored, never sent. */
+/* 32-bit hash of address, port and scope, for counting flows; not keyed, not for tables an attacker can fill. A few
+ * ns. Equal addresses hash equal, as long as both or none carry a scope (what the kernel hands over always does
+ * where it matters). The value differs between byte orders: never stored, never sent. */
 uint32_t addr_hash(const struct addr *a);
 
-/* Changes an IPv4 address to its mapped form (family AF_INET6) or back (AF_INET), for a socket of that family. False, and
- * nothing changed, when the address has no such form. */
+/* Changes an IPv4 address to its mapped form (family AF_INET6) or back (AF_INET), for a socket of that family.
+ * False, and nothing changed, when the address has no such form. */
 bool addr_to_family(struct addr *a, int family);
 
-/* From what cmsg gives: a 16-byte IPv6 address where IPv4 is stored mapped; it comes out as AF_INET. scope (an interface
- * index) is kept where the address needs one. */
+/* From what cmsg gives: a 16-byte IPv6 address where IPv4 is stored mapped; it comes out as AF_INET. scope (an
+ * interface index) is kept where the address needs one. */
 void addr_from_in6(struct addr *out, const struct in6_addr *ip, uint16_t port, uint32_t scope);
 
 #endif

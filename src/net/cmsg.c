@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmsg - see cmsg.h. The walk is our own and not CMSG_NXTHDR: that macro trusts cmsg_len, and what it does with a zero or a
- * huge one differs between C libraries.
+ * cmsg - see cmsg.h. The walk is our own and not CMSG_NXTHDR: that macro trusts cmsg_len, and what it does with a
+ * zero or a huge one differs between C libraries.
  */
 #include "net/cmsg.h"
 
@@ -15,9 +15,9 @@
 #define UDP_GRO 104 /* linux/udp.h, since Linux 5.0 */
 #endif
 
-/* Time stamps come under the option's number, of which there are two since time64 (Linux 5.1). The C library's SO_TIMESTAMP
- * is one of them, depending on the size of its time_t; the kernel sends what the socket was set to. These are the
- * values of include/uapi/asm-generic/socket.h, for C libraries that do not show the kernel's header. */
+/* Time stamps come under the option's number, of which there are two since time64 (Linux 5.1). The C library's
+ * SO_TIMESTAMP is one of them, depending on the size of its time_t; the kernel sends what the socket was set to.
+ * These are the values of include/uapi/asm-generic/socket.h, for C libraries that do not show the kernel's header. */
 #ifndef SO_TIMESTAMP_OLD
 #define SO_TIMESTAMP_OLD 29
 #define SO_TIMESTAMPNS_OLD 35
@@ -48,7 +48,7 @@ static int64_t get64(const unsigned char *at)
 	return value;
 }
 
-/* ------------------------------------------------------------------ receive: one reader per message type; false = malformed */
+/* ------------------------------------------------------------------ receive: a reader per type; false = malformed */
 
 static bool read_pktinfo4(const unsigned char *data, size_t len, struct cmsg_info *info)
 {
@@ -130,7 +130,8 @@ static bool read_time(const unsigned char *data, size_t len, int64_t parts, stru
 	part = narrow ? (int32_t)get32(data + 4) : get64(data + 8);
 	if (sec < 0 || sec >= INT64_MAX / (int64_t)NSEC_PER_SEC || part < 0 || part >= parts)
 		return false;
-	info->stamp_ns = (uint64_t)sec * NSEC_PER_SEC + (uint64_t)part * (NSEC_PER_SEC / (uint64_t)parts);
+	info->stamp_ns = (uint64_t)sec * NSEC_PER_SEC;
+	info->stamp_ns += (uint64_t)part * (NSEC_PER_SEC / (uint64_t)parts);
 	info->valid |= CMSG_WANT_STAMP;
 	return true;
 }
@@ -145,8 +146,8 @@ static bool read_stamp_ns(const unsigned char *data, size_t len, struct cmsg_inf
 	return read_time(data, len, (int64_t)NSEC_PER_SEC, info);
 }
 
-/* Three times: software, (unused), hardware. The hardware's clock is no CLOCK_REALTIME, so only the first is read; it is zero
- * when only hardware stamps were asked for. */
+/* Three times: software, (unused), hardware. The hardware's clock is no CLOCK_REALTIME, so only the first is read;
+ * it is zero when only hardware stamps were asked for. */
 static bool read_stamping(const unsigned char *data, size_t len, struct cmsg_info *info)
 {
 	static const unsigned char zero[16];
@@ -177,7 +178,8 @@ static const struct reader {
 };
 
 /* Types that are not in the table were not asked for by us: skipped. */
-static void read_one(const struct cmsghdr *header, const unsigned char *data, struct cmsg_info *info)
+static void read_one(const struct cmsghdr *header, const unsigned char *data,
+		     struct cmsg_info *info)
 {
 	size_t len = header->cmsg_len - CMSG_LEN(0);
 
@@ -217,7 +219,8 @@ static const struct space {
 	unsigned want;
 	size_t v4, v6, any;
 } spaces[] = {
-	{ CMSG_WANT_PKTINFO, CMSG_SPACE(sizeof(struct in_pktinfo)), CMSG_SPACE(sizeof(struct in6_pktinfo)), 0 },
+	{ CMSG_WANT_PKTINFO, CMSG_SPACE(sizeof(struct in_pktinfo)),
+	  CMSG_SPACE(sizeof(struct in6_pktinfo)), 0 },
 	{ CMSG_WANT_TTL, CMSG_SPACE(4), CMSG_SPACE(4), 0 },
 	{ CMSG_WANT_TOS, CMSG_SPACE(4), CMSG_SPACE(4), 0 },
 	{ CMSG_WANT_DROPS, 0, 0, CMSG_SPACE(4) },
@@ -243,15 +246,16 @@ size_t cmsg_space(unsigned want, int family, bool dual)
 
 /* ------------------------------------------------------------------ send */
 
-bool cmsg_put(void *control, size_t size, size_t *used, int level, int type, const void *data, size_t len)
+bool cmsg_put(void *control, size_t size, size_t *used, int level, int type, const void *data,
+	      size_t len)
 {
-	struct cmsghdr header = { .cmsg_len = CMSG_LEN(len), .cmsg_level = level, .cmsg_type = type };
+	struct cmsghdr h = { .cmsg_len = CMSG_LEN(len), .cmsg_level = level, .cmsg_type = type };
 	unsigned char *at = (unsigned char *)control + *used;
 
 	if (*used > size || len > size || size - *used < CMSG_SPACE(len))
 		return false;
 	memset(at, 0, CMSG_SPACE(len)); /* no padding byte of ours reaches the kernel undefined */
-	memcpy(at, &header, sizeof(header));
+	memcpy(at, &h, sizeof(h));
 	memcpy(at + CMSG_LEN(0), data, len);
 	*used += CMSG_SPACE(len);
 	return true;
@@ -261,7 +265,8 @@ static size_t reply4(void *control, size_t size, const struct cmsg_info *info, b
 {
 	struct in_pktinfo in = { .ipi_spec_dst = info->spec_dst };
 	const unsigned char *dst = &info->dst.s6_addr[12];
-	bool no_source = (dst[0] & 0xf0) == 0xe0 || dst[0] == 255; /* multicast, limited broadcast */
+	/* Multicast and the limited broadcast are nobody's source. */
+	bool no_source = (dst[0] & 0xf0) == 0xe0 || dst[0] == 255;
 	size_t used = 0;
 
 	/* Without IP_PKTINFO (an IPv6 option alone was on) the kernel did not say which address of ours it was. */
@@ -282,7 +287,8 @@ static size_t reply6(void *control, size_t size, const struct cmsg_info *info, b
 
 	if (!IN6_IS_ADDR_MULTICAST(&info->dst))
 		in6.ipi6_addr = info->dst;
-	if (keep_interface || IN6_IS_ADDR_LINKLOCAL(&info->dst) || IN6_IS_ADDR_MC_LINKLOCAL(&info->dst))
+	if (keep_interface || IN6_IS_ADDR_LINKLOCAL(&info->dst) ||
+	    IN6_IS_ADDR_MC_LINKLOCAL(&info->dst))
 		in6.ipi6_ifindex = info->ifindex;
 	if (IN6_IS_ADDR_UNSPECIFIED(&in6.ipi6_addr) && !in6.ipi6_ifindex)
 		return 0;
@@ -290,7 +296,8 @@ static size_t reply6(void *control, size_t size, const struct cmsg_info *info, b
 	return used;
 }
 
-size_t cmsg_reply(void *control, size_t size, const struct cmsg_info *info, int socket_family, bool keep_interface)
+size_t cmsg_reply(void *control, size_t size, const struct cmsg_info *info, int socket_family,
+		  bool keep_interface)
 {
 	if (!(info->valid & CMSG_WANT_PKTINFO))
 		return 0;

@@ -12,8 +12,9 @@ static int in_use(const struct group_key *key, struct err *err)
 {
 	char text[ADDR_TEXT];
 
-	return err_say(err, EADDRINUSE, "bind %s: in use by another udpsink whose --threads group does not share its port: "
-		       "stop it, choose another port, or run both with --reuse-port",
+	return err_say(err, EADDRINUSE, "bind %s: in use by another udpsink whose "
+		       "--threads group does not share its port: stop it, choose another port, "
+		       "or run both with --reuse-port",
 		       addr_format(key->addr, text, sizeof(text)));
 }
 
@@ -42,7 +43,8 @@ static unsigned addresses(const struct group_key *key, bool wildcards, struct ad
 	return n;
 }
 
-static socklen_t name_of(const struct addr *addr, bool lite, const char *device, struct sockaddr_un *out)
+static socklen_t name_of(const struct addr *addr, bool lite, const char *device,
+			 struct sockaddr_un *out)
 {
 	char text[ADDR_TEXT];
 	int n;
@@ -50,8 +52,9 @@ static socklen_t name_of(const struct addr *addr, bool lite, const char *device,
 	memset(out, 0, sizeof(*out));
 	out->sun_family = AF_UNIX;
 	/* sun_path[0] stays 0: an abstract name, whose length is that of the address. */
-	n = snprintf(out->sun_path + 1, sizeof(out->sun_path) - 1, "udpsink/%s/%s/%s", lite ? "udplite" : "udp",
-		     addr_format(addr, text, sizeof(text)), device ? device : "");
+	n = snprintf(out->sun_path + 1, sizeof(out->sun_path) - 1, "udpsink/%s/%s/%s",
+		     lite ? "udplite" : "udp", addr_format(addr, text, sizeof(text)),
+		     device ? device : "");
 	n = MIN(n, (int)sizeof(out->sun_path) - 2);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
@@ -63,7 +66,8 @@ static int open_unix(struct err *err)
 	return fd >= 0 ? fd : err_sys(err, errno, "unix socket that marks a group of sockets");
 }
 
-static int add(struct group *group, const struct group_key *key, const struct addr *addr, struct err *err)
+static int add(struct group *group, const struct group_key *key, const struct addr *addr,
+	       struct err *err)
 {
 	int *more = realloc(group->fd, (group->n + 1) * sizeof(*more));
 	struct sockaddr_un name;
@@ -79,7 +83,9 @@ static int add(struct group *group, const struct group_key *key, const struct ad
 	group->fd[group->n++] = fd;
 	if (!bind(fd, (struct sockaddr *)&name, len))
 		return 0;
-	return errno == EADDRINUSE ? in_use(key, err) : err_sys(err, errno, "mark of a group: bind @%s", name.sun_path + 1);
+	if (errno == EADDRINUSE)
+		return in_use(key, err);
+	return err_sys(err, errno, "mark of a group: bind @%s", name.sun_path + 1);
 }
 
 int group_mark(struct group *group, const struct group_key *key, struct err *err)
@@ -94,7 +100,8 @@ int group_mark(struct group *group, const struct group_key *key, struct err *err
 }
 
 /* connect(2) of a datagram socket tells whether the name is held, and leaves no trace. */
-static int check_one(const struct group_key *key, const struct addr *addr, const char *device, struct err *err)
+static int check_one(const struct group_key *key, const struct addr *addr, const char *device,
+		     struct err *err)
 {
 	struct sockaddr_un name;
 	socklen_t len = name_of(addr, key->lite, device, &name);
@@ -106,7 +113,9 @@ static int check_one(const struct group_key *key, const struct addr *addr, const
 	util_close(&fd);
 	if (!rc)
 		return in_use(key, err);
-	return rc == -ECONNREFUSED ? 0 : err_sys(err, rc, "mark of a group: connect @%s", name.sun_path + 1);
+	if (rc == -ECONNREFUSED)
+		return 0;
+	return err_sys(err, rc, "mark of a group: connect @%s", name.sun_path + 1);
 }
 
 int group_check(const struct group_key *key, struct err *err)

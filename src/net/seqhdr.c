@@ -10,7 +10,15 @@
 #define VERSION 1
 #define STAMPED 0x80 /* in the version byte */
 
-enum { AT_MAGIC = 0, AT_VERSION = 2, AT_KIND = 3, AT_RUN = 4, AT_STREAM = 8, AT_SEQUENCE = 10, AT_STAMP = 18 };
+enum {
+	AT_MAGIC = 0,
+	AT_VERSION = 2,
+	AT_KIND = 3,
+	AT_RUN = 4,
+	AT_STREAM = 8,
+	AT_SEQUENCE = 10,
+	AT_STAMP = 18
+};
 
 static void put16(unsigned char *at, uint16_t value)
 {

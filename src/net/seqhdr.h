@@ -5,8 +5,9 @@
  *   0        2     3     4          8         10                18                26
  *   | magic  | ver | kind | run id  | stream  | sequence number | send time stamp |
  *
- * The first 18 bytes (a minimum Ethernet frame carries 18 bytes of UDP payload) are always there when the payload has room; the time stamp only from 26
- * bytes on (flag in ver). Shorter payloads carry no header. Pure functions, any thread.
+ * The first 18 bytes (a minimum Ethernet frame carries 18 bytes of UDP payload) are always there when the payload
+ * has room; the time stamp only from 26 bytes on (flag in ver). Shorter payloads carry no header. Pure functions,
+ * any thread.
  */
 #ifndef NET_SEQHDR_H
 #define NET_SEQHDR_H
@@ -36,8 +37,9 @@ size_t seqhdr_write(void *payload, size_t size, const struct seqhdr *header);
 /* Returns true when the payload starts with a header of this version; never reads past size. */
 bool seqhdr_read(const void *payload, size_t size, struct seqhdr *header);
 
-/* The header of the kernel's pktgen (net/core/pktgen.c struct pktgen_hdr): magic 0xbe9be955, sequence, seconds, microseconds, each 32 bit. The
- * kernel writes network byte order; some senders wrote host order, so both are recognised. */
+/* The header of the kernel's pktgen (net/core/pktgen.c struct pktgen_hdr): magic 0xbe9be955, sequence, seconds,
+ * microseconds, each 32 bit. The kernel writes network byte order; some senders wrote host order, so both are
+ * recognised. */
 #define PKTGENHDR_MAGIC 0xbe9be955u
 #define PKTGENHDR_SIZE 16
 struct pktgenhdr {

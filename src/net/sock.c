@@ -20,17 +20,19 @@ static int open_fd(struct sock *sock, const struct sock_conf *conf, struct err *
 {
 	int rc;
 
-	sock->fd = socket(sock->family, SOCK_DGRAM | SOCK_CLOEXEC, conf->lite ? IPPROTO_UDPLITE : IPPROTO_UDP);
+	sock->fd = socket(sock->family, SOCK_DGRAM | SOCK_CLOEXEC,
+			  conf->lite ? IPPROTO_UDPLITE : IPPROTO_UDP);
 	if (sock->fd >= 0)
 		return 0;
 	if (conf->lite && errno == EPROTONOSUPPORT)
-		return err_say(err, errno, "--lite: this kernel has no UDP-Lite (Linux removed it in 2026; before, it was "
-			       "optional): run without --lite, or on an older kernel");
+		return err_say(err, errno,
+			       "--lite: this kernel has no UDP-Lite (Linux removed it in 2026, and "
+			       "it was optional before): run without --lite, or on another kernel");
 	rc = err_sys(err, errno, "%s socket", sock->family == AF_INET6 ? "IPv6" : "IPv4");
 	if (rc == -EAFNOSUPPORT)
-		err_hint(err, "; the kernel runs without this family: use an address of the other one");
+		err_hint(err, "; this kernel runs without it: take an address of the other");
 	else if (rc == -EMFILE)
-		err_hint(err, "; raise the limit of open files (ulimit -n), or ask for fewer sockets");
+		err_hint(err, "; raise the limit of open files (ulimit -n), or use fewer sockets");
 	return rc;
 }
 
@@ -43,11 +45,14 @@ static int bind_to(const struct sock *sock, const struct addr *local, struct err
 		return 0;
 	rc = err_sys(err, errno, "bind %s", addr_format(local, text, sizeof(text)));
 	if (rc == -EADDRINUSE)
-		err_hint(err, "; 'ss -uanp sport = :%u' shows by whom; stop it, or choose another port", addr_port(local));
+		err_hint(err,
+			 "; 'ss -uanp sport = :%u' shows by whom; stop it, or choose another port",
+			 addr_port(local));
 	else if (rc == -EADDRNOTAVAIL)
 		err_hint(err, "; no interface here has this address (see 'ip addr')");
 	else if (rc == -EACCES)
-		err_hint(err, "; ports below net.ipv4.ip_unprivileged_port_start need CAP_NET_BIND_SERVICE");
+		err_hint(err, "; CAP_NET_BIND_SERVICE is needed below "
+			      "net.ipv4.ip_unprivileged_port_start");
 	return rc;
 }
 
@@ -80,7 +85,8 @@ static int read_back(struct sock *sock, struct err *err)
 	return 0;
 }
 
-int sock_open(struct sock *out, const struct addr *local, const struct sock_conf *conf, struct err *err)
+int sock_open(struct sock *out, const struct addr *local, const struct sock_conf *conf,
+	      struct err *err)
 {
 	int rc;
 
@@ -91,9 +97,11 @@ int sock_open(struct sock *out, const struct addr *local, const struct sock_conf
 	if (!rc)
 		rc = sock_opt_set(out, conf, err);
 	if (!rc)
-		rc = sock_buffer_set(out->fd, SOCK_BUFFER_RCV, conf->rcvbuf, conf->rcvbuf_strict, &out->rcvbuf, err);
+		rc = sock_buffer_set(out->fd, SOCK_BUFFER_RCV, conf->rcvbuf, conf->rcvbuf_strict,
+				     &out->rcvbuf, err);
 	if (!rc)
-		rc = sock_buffer_set(out->fd, SOCK_BUFFER_SND, conf->sndbuf, false, &out->sndbuf, err);
+		rc = sock_buffer_set(out->fd, SOCK_BUFFER_SND, conf->sndbuf, false, &out->sndbuf,
+				     err);
 	if (!rc)
 		rc = bind_to(out, local, err);
 	if (!rc)
@@ -112,8 +120,8 @@ int sock_connect(struct sock *sock, const struct addr *peer, struct err *err)
 	addr_format(peer, text, sizeof(text));
 	addr_format(&sock->local, from, sizeof(from));
 	if (!addr_to_family(&to, sock->family) || (addr_is_mapped(&to) && !sock->dual))
-		return err_say(err, EAFNOSUPPORT, "connect %s to %s: the socket takes %s only", from, text,
-			       sock->family == AF_INET ? "IPv4" : "IPv6");
+		return err_say(err, EAFNOSUPPORT, "connect %s to %s: the socket takes %s only",
+			       from, text, sock->family == AF_INET ? "IPv4" : "IPv6");
 	if (connect(sock->fd, &to.sa, to.len)) {
 		rc = err_sys(err, errno, "connect %s to %s", from, text);
 		if (rc == -ENETUNREACH)
@@ -143,7 +151,8 @@ int sock_set_timeout(int fd, uint64_t ns)
 {
 	/* Rounded up: 0 would mean for ever. */
 	uint64_t us = (ns + NSEC_PER_USEC - 1) / NSEC_PER_USEC;
-	struct timeval tv = { .tv_sec = (time_t)(us / 1000000), .tv_usec = (suseconds_t)(us % 1000000) };
+	struct timeval tv = { .tv_sec = (time_t)(us / 1000000),
+			      .tv_usec = (suseconds_t)(us % 1000000) };
 
 	return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)) ? -errno : 0;
 }

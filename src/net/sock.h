@@ -2,9 +2,10 @@
 /*
  * sock - one UDP socket: open, set what was asked, read back what was obtained.
  *
- * Set-up functions: main thread. Order inside sock_open: socket, V6ONLY (always set explicitly, so that net.ipv6.bindv6only changes
- * nothing), device, REUSEPORT (only when asked), buffers, control-message options, bind, multicast joins. What is optional and refused by missing
- * privilege is an error with the option's name and the capability: nothing runs on with less than was asked.
+ * Set-up functions: main thread. Order inside sock_open: socket, V6ONLY (always set explicitly, so that
+ * net.ipv6.bindv6only changes nothing), device, REUSEPORT (only when asked), buffers, control-message options, bind,
+ * multicast joins. What is optional and refused by missing privilege is an error with the option's name and the
+ * capability: nothing runs on with less than was asked.
  */
 #ifndef NET_SOCK_H
 #define NET_SOCK_H
@@ -15,11 +16,11 @@
 enum sock_v6only { SOCK_V6ONLY_OFF, SOCK_V6ONLY_ON };
 
 struct sock_conf {
-	unsigned want;          /* enum cmsg_want: options to switch on; on a dual-stack socket for both families */
+	unsigned want;          /* enum cmsg_want; on a dual-stack socket for both families */
 	enum sock_v6only v6only;
-	bool reuse_port;        /* SO_REUSEPORT; SO_REUSEADDR is never set on a unicast socket */
-	bool lite;              /* UDP-Lite (IPPROTO_UDPLITE), which Linux removed in 2026: refused with a sentence where absent */
-	uint64_t rcvbuf;        /* bytes as SO_RCVBUF takes them (half of what the kernel books); 0 = leave the default */
+	bool reuse_port;        /* SO_REUSEPORT; SO_REUSEADDR is never set */
+	bool lite;              /* UDP-Lite, which Linux removed in 2026: refused where absent */
+	uint64_t rcvbuf;        /* as SO_RCVBUF takes it (the kernel books twice that); 0 = leave */
 	bool rcvbuf_strict;     /* granted less than asked: error instead of a note */
 	uint64_t sndbuf;        /* the same for sending */
 	const char *device;     /* SO_BINDTODEVICE before bind(2); NULL = none */
@@ -51,27 +52,30 @@ struct sock {
 
 #define SOCK_INIT { .fd = -1 }
 
-/* Opens, sets and binds. The family is that of local, also with local->len 0, which means no bind. On failure nothing stays open. */
-int sock_open(struct sock *out, const struct addr *local, const struct sock_conf *conf, struct err *err);
+/* Opens, sets and binds. The family is that of local, also with local->len 0, which means no bind. On failure
+ * nothing stays open. */
+int sock_open(struct sock *out, const struct addr *local, const struct sock_conf *conf,
+	      struct err *err);
 
-/* connect(2) and read back the peer, and the local address where it was the wildcard. An IPv4 peer of a dual-stack socket may be given
- * either way. Datagrams that were queued before stay in the queue: see sock_drain. */
+/* connect(2) and read back the peer, and the local address where it was the wildcard. An IPv4 peer of a dual-stack
+ * socket may be given either way. Datagrams that were queued before stay in the queue: see sock_drain. */
 int sock_connect(struct sock *sock, const struct addr *peer, struct err *err);
 
-/* Joins a multicast group given as "GROUP[%dev]"; without a device the route chooses. From then on the socket gets only groups that
- * it joined itself (IP_MULTICAST_ALL off). */
+/* Joins a multicast group given as "GROUP[%dev]"; without a device the route chooses. From then on the socket gets
+ * only groups that it joined itself (IP_MULTICAST_ALL off). */
 int sock_join(struct sock *sock, const char *group, struct err *err);
 
-/* Connected socket, before use: reads and throws away what was queued before connect(2), whoever sent it (the kernel does not filter what is queued
- * already), told apart by source. Never more than the queue can have held at the time of the call, so that a peer at full speed does not keep
- * it here for ever. Does not block. 0 or -errno. */
+/* Connected socket, before use: reads and throws away what was queued before connect(2), whoever sent it (the kernel
+ * does not filter what is queued already), told apart by source. Never more than the queue can have held at the time
+ * of the call, so that a peer at full speed does not keep it here for ever. Does not block. 0 or -errno. */
 struct sock_drained {
 	uint64_t peer;    /* datagrams of the peer */
 	uint64_t foreign; /* datagrams of others */
 };
 int sock_drain(struct sock *sock, struct sock_drained *out);
 
-/* SO_MEMINFO. drops: 32-bit cumulative counter of the socket, all reasons (FACTS: checksum, filter, memory as well as overflow). */
+/* SO_MEMINFO. drops: 32-bit cumulative counter of the socket, all reasons (FACTS: checksum, filter, memory as well
+ * as overflow). */
 struct sock_memory {
 	uint32_t rmem;   /* bytes of receive memory in use (truesize, not payload) */
 	uint32_t rcvbuf; /* the limit */

@@ -29,12 +29,15 @@ bool sock_buffer_shortfall(const struct sock_buffer *b, char *text, size_t size)
 		return false;
 	if (b->limit)
 		snprintf(limit, sizeof(limit), ", which is %" PRIu64 " now", b->limit);
-	snprintf(text, size, "asked for %" PRIu64 " bytes, granted %" PRIu64 "; the limit is %s%s: raise it, "
-		 "or run with CAP_NET_ADMIN", b->asked, b->granted, b->sysctl, limit);
+	snprintf(text, size,
+		 "asked for %" PRIu64 " bytes, granted %" PRIu64 "; the limit is %s%s: raise it, "
+		 "or run with CAP_NET_ADMIN",
+		 b->asked, b->granted, b->sysctl, limit);
 	return true;
 }
 
-int sock_buffer_set(int fd, enum sock_buffer_side which, uint64_t asked, bool strict, struct sock_buffer *out, struct err *err)
+int sock_buffer_set(int fd, enum sock_buffer_side which, uint64_t asked, bool strict,
+		    struct sock_buffer *out, struct err *err)
 {
 	const struct side *side = &sides[which];
 	int value = (int)MIN(asked, (uint64_t)LARGEST), limit;

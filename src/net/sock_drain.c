@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-/* The kernel books each datagram with at least its struct sk_buff and struct skb_shared_info (576 bytes and more on 64-bit, over 400 on
- * 32-bit machines), so a queue of `rmem` bytes cannot hold more than rmem / 256 of them. */
+/* The kernel books each datagram with at least its struct sk_buff and struct skb_shared_info (576 bytes and more on
+ * 64-bit, over 400 on 32-bit machines), so a queue of `rmem` bytes cannot hold more than rmem / 256 of them. */
 #define LEAST_BOOKED 256
 
 /* Takes one buffer off the queue without copying it. Returns its datagrams (more than one under UDP_GRO), or -errno. */
@@ -16,8 +16,12 @@ static int take(int fd, struct addr *from)
 		char bytes[512];
 	} control;
 	struct iovec iov = { 0 };
-	struct msghdr h = { .msg_name = &from->ss, .msg_namelen = sizeof(from->ss), .msg_iov = &iov, .msg_iovlen = 1,
-			    .msg_control = control.bytes, .msg_controllen = sizeof(control) };
+	struct msghdr h = { .msg_name = &from->ss,
+			    .msg_namelen = sizeof(from->ss),
+			    .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = control.bytes,
+			    .msg_controllen = sizeof(control) };
 	struct cmsg_info info;
 	ssize_t n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_TRUNC);
 
@@ -45,7 +49,7 @@ int sock_drain(struct sock *sock, struct sock_drained *out)
 		if (n == -EAGAIN)
 			return 0;
 		if (n == -EINTR || n == -ECONNREFUSED)
-			continue; /* a refusal is an event of the peer's host: reading it clears it */
+			continue; /* a refusal by the peer's host: reading it clears it */
 		if (n < 0)
 			return n;
 		if (addr_equal(&from, &sock->peer))

@@ -30,16 +30,20 @@ static int parse(const char *text, struct addr *out, unsigned *ifindex, struct e
 		out->len = sizeof(out->in6);
 	}
 	if (!addr_is_multicast(out))
-		return err_say(err, EINVAL, "--join %s: is no multicast address (224.0.0.0/4 or ff00::/8)", text);
+		return err_say(err, EINVAL,
+			       "--join %s: is no multicast address (224.0.0.0/4 or ff00::/8)",
+			       text);
 	if (!text[host])
 		return 0;
 	*ifindex = if_nametoindex(text + host + 1);
-	return *ifindex ? 0 : err_say(err, ENODEV, "--join %s: there is no interface '%s' here (see 'ip link')", text,
-				      text + host + 1);
+	if (*ifindex)
+		return 0;
+	return err_say(err, ENODEV, "--join %s: there is no interface '%s' here (see 'ip link')",
+		       text, text + host + 1);
 }
 
-/* Only what this socket joined: otherwise a wildcard socket gets the groups of every program on the host (ip(7)). A kernel
- * without the option keeps that behaviour. */
+/* Only what this socket joined: otherwise a wildcard socket gets the groups of every program on the host (ip(7)). A
+ * kernel without the option keeps that behaviour. */
 static void only_joined(const struct sock *sock)
 {
 	const int off = 0;
@@ -61,7 +65,8 @@ int sock_join(struct sock *sock, const char *group, struct err *err)
 	if (rc)
 		return rc;
 	if (addr.sa.sa_family == AF_INET ? !sock_opt_has4(sock) : !sock_opt_has6(sock))
-		return err_say(err, EAFNOSUPPORT, "--join %s: the socket does not take this family", group);
+		return err_say(err, EAFNOSUPPORT, "--join %s: the socket does not take this family",
+			       group);
 	only_joined(sock);
 	if (addr.sa.sa_family == AF_INET) {
 		four.imr_multiaddr = addr.in.sin_addr;

@@ -13,8 +13,8 @@
 
 enum family { ANY, V4, V6 };
 
-/* What makes the kernel hand over control messages. IPv4 options work on an AF_INET6 socket too, and are needed there for
- * IPv4 packets. fallback: tried where the first is refused; 0 = none. */
+/* What makes the kernel hand over control messages. IPv4 options work on an AF_INET6 socket too, and are needed
+ * there for IPv4 packets. fallback: tried where the first is refused; 0 = none. */
 static const struct row {
 	unsigned want;
 	enum family family;
@@ -28,7 +28,8 @@ static const struct row {
 	{ CMSG_WANT_TOS, V4, IPPROTO_IP, IP_RECVTOS, 0, "--recv-tos: IP_RECVTOS" },
 	{ CMSG_WANT_TOS, V6, IPPROTO_IPV6, IPV6_RECVTCLASS, 0, "--recv-tos: IPV6_RECVTCLASS" },
 	{ CMSG_WANT_DROPS, ANY, SOL_SOCKET, SO_RXQ_OVFL, 0, "--rxq-ovfl: SO_RXQ_OVFL" },
-	{ CMSG_WANT_STAMP, ANY, SOL_SOCKET, SO_TIMESTAMPNS, SO_TIMESTAMP, "time stamps: SO_TIMESTAMPNS and SO_TIMESTAMP" },
+	{ CMSG_WANT_STAMP, ANY, SOL_SOCKET, SO_TIMESTAMPNS, SO_TIMESTAMP,
+	  "time stamps: SO_TIMESTAMPNS and SO_TIMESTAMP" },
 	{ CMSG_WANT_GRO, ANY, IPPROTO_UDP, UDP_GRO, 0, "--gro: UDP_GRO (Linux 5.0 has it)" },
 };
 
@@ -90,8 +91,9 @@ static int bind_device(int fd, const char *device, struct err *err)
 	int rc = 0;
 
 	if (strlen(device) >= IF_NAMESIZE)
-		return err_say(err, EINVAL, "--bind-dev %s: the name of an interface has at most %d characters", device,
-			       IF_NAMESIZE - 1);
+		return err_say(err, EINVAL,
+			       "--bind-dev %s: the name of an interface has at most %d characters",
+			       device, IF_NAMESIZE - 1);
 	if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, (socklen_t)strlen(device)))
 		rc = err_sys(err, errno, "--bind-dev %s: SO_BINDTODEVICE", device);
 	if (rc == -EPERM)
@@ -115,7 +117,8 @@ static int busy_poll(int fd, unsigned us, struct err *err)
 }
 
 /* Fields of sent packets, each under its IPv4 and its IPv6 name. */
-static int set_sent(const struct sock *sock, const char *text, int name4, int name6, int value, struct err *err)
+static int set_sent(const struct sock *sock, const char *text, int name4, int name6, int value,
+		    struct err *err)
 {
 	int rc = 0;
 

@@ -26,21 +26,28 @@ static int check(const struct sockset_conf *conf, struct err *err)
 	if (conf->nlisten < 1 || conf->slots < 1)
 		return err_say(err, EINVAL, "no address to listen on, or no worker to listen");
 	if ((conf->group && conf->join) || (per_address > 1 && !conf->group && !conf->join))
-		return err_say(err, EINVAL, "%u sockets on one address are either a group of their own or one that others may join",
+		return err_say(err, EINVAL,
+			       "%u sockets on one address: a group of their own, or to join?",
 			       per_address);
 	if ((uint64_t)per_address * conf->nlisten + conf->reserve > MOST_SOCKETS)
-		return err_say(err, EINVAL, "%u sockets on each of %u addresses and %u connected ones: at most %u together",
+		return err_say(err, EINVAL,
+			       "%u sockets on each of %u addresses, %u connected: %u is the most",
 			       per_address, conf->nlisten, conf->reserve, MOST_SOCKETS);
 	if (conf->ngroups && per_address > 1)
-		return err_say(err, EINVAL, "--join %s with %u sockets on one address: each would get every datagram of the "
-			       "group; use --shared-socket or one thread", conf->groups[0], per_address);
+		return err_say(err, EINVAL,
+			       "--join %s with %u sockets on one address: each would get every "
+			       "datagram; use --shared-socket or one thread",
+			       conf->groups[0], per_address);
 	return 0;
 }
 
 static struct group_key key_of(const struct sockset_conf *conf, const struct addr *addr)
 {
-	return (struct group_key){ .addr = addr, .lite = conf->sock.lite, .device = conf->sock.device,
-				   .dual = addr->sa.sa_family == AF_INET6 && conf->sock.v6only == SOCK_V6ONLY_OFF };
+	return (struct group_key){ .addr = addr,
+				   .lite = conf->sock.lite,
+				   .device = conf->sock.device,
+				   .dual = addr->sa.sa_family == AF_INET6 &&
+					   conf->sock.v6only == SOCK_V6ONLY_OFF };
 }
 
 static int check_groups(const struct sockset_conf *conf, const struct addr *listen, struct err *err)
@@ -55,13 +62,17 @@ static int check_groups(const struct sockset_conf *conf, const struct addr *list
 	return rc;
 }
 
-/* Binds each address once without SO_REUSEPORT, so that the kernel refuses what is in use by anybody, and chooses ports where 0 was
- * asked. (A port-0 bind with SO_REUSEPORT may be given the port of another group of this user.) The mark is taken while the address is held. */
-static int claim(struct sockset_own *own, const struct sockset_conf *conf, struct addr *listen, struct sock *probe,
-		 struct err *err)
+/* Binds each address once without SO_REUSEPORT, so that the kernel refuses what is in use by anybody, and chooses
+ * ports where 0 was asked. (A port-0 bind with SO_REUSEPORT may be given the port of another group of this user.)
+ * The mark is taken while the address is held. */
+static int claim(struct sockset_own *own, const struct sockset_conf *conf, struct addr *listen,
+		 struct sock *probe, struct err *err)
 {
-	const struct sock_conf plain = { .v6only = conf->sock.v6only, .lite = conf->sock.lite, .device = conf->sock.device,
-					 .tos = -1, .ttl = -1 };
+	const struct sock_conf plain = { .v6only = conf->sock.v6only,
+					 .lite = conf->sock.lite,
+					 .device = conf->sock.device,
+					 .tos = -1,
+					 .ttl = -1 };
 
 	for (unsigned a = 0; a < conf->nlisten; a++) {
 		struct group_key key = key_of(conf, &listen[a]);
@@ -82,7 +93,8 @@ static int claim(struct sockset_own *own, const struct sockset_conf *conf, struc
 }
 
 /* The claim is given up only after all of it was made: addresses that overlap among themselves are refused as well. */
-static int claim_all(struct sockset_own *own, const struct sockset_conf *conf, struct addr *listen, struct err *err)
+static int claim_all(struct sockset_own *own, const struct sockset_conf *conf, struct addr *listen,
+		     struct err *err)
 {
 	struct sock *probe = malloc(conf->nlisten * sizeof(*probe));
 	int rc;
@@ -98,7 +110,8 @@ static int claim_all(struct sockset_own *own, const struct sockset_conf *conf, s
 	return rc;
 }
 
-static int open_all(struct sock_set *set, const struct sockset_conf *conf, const struct addr *listen, struct err *err)
+static int open_all(struct sock_set *set, const struct sockset_conf *conf,
+		    const struct addr *listen, struct err *err)
 {
 	unsigned n = conf->nlisten * (conf->shared ? 1 : conf->slots);
 
@@ -112,7 +125,8 @@ static int open_all(struct sock_set *set, const struct sockset_conf *conf, const
 	return 0;
 }
 
-/* Both are for a port of our own. A steering program belongs to the whole group, and its results are indexes of all members. */
+/* Both are for a port of our own. A steering program belongs to the whole group, and its results are indexes of all
+ * members. */
 static int check_alone(const struct sock_set *set, const struct sockset_conf *conf, struct err *err)
 {
 	char text[ADDR_TEXT];
@@ -122,7 +136,8 @@ static int check_alone(const struct sock_set *set, const struct sockset_conf *co
 			return err_say(err, EBUSY, "%s: another program shares %s, and %s",
 				       conf->steer_cpu ? "--use-bpf" : "--join",
 				       addr_format(&set->sock[a].local, text, sizeof(text)),
-				       conf->steer_cpu ? "would be steered too" : "each would get every datagram");
+				       conf->steer_cpu ? "would be steered too" :
+							 "each would get every datagram");
 	return 0;
 }
 
@@ -150,7 +165,8 @@ static int join_groups(struct sock_set *set, const struct sockset_conf *conf, st
 	return 0;
 }
 
-static int open_in_order(struct sock_set *set, const struct sockset_conf *conf, struct addr *listen, struct err *err)
+static int open_in_order(struct sock_set *set, const struct sockset_conf *conf, struct addr *listen,
+			 struct err *err)
 {
 	int rc = check_groups(conf, listen, err);
 
@@ -197,13 +213,15 @@ int sockset_open(struct sock_set *set, const struct sockset_conf *conf, struct e
 	return rc;
 }
 
-static int add(struct sock_set *set, const struct addr *local, const struct addr *peer, struct err *err)
+static int add(struct sock_set *set, const struct addr *local, const struct addr *peer,
+	       struct err *err)
 {
 	unsigned n = atomic_load_explicit(&set->n, memory_order_relaxed);
 	int rc;
 
 	if (n == set->capacity)
-		return err_say(err, ENOSPC, "no room for another connected socket (%u are open)", n);
+		return err_say(err, ENOSPC, "no room for another connected socket (%u are open)",
+			       n);
 	rc = sock_open(&set->sock[n], local, &set->own->conf, err);
 	if (rc)
 		return rc;
@@ -216,8 +234,8 @@ static int add(struct sock_set *set, const struct addr *local, const struct addr
 	return (int)n;
 }
 
-int sockset_add_connected(struct sock_set *set, const struct sock *listener, const struct addr *local, const struct addr *peer,
-			  struct err *err)
+int sockset_add_connected(struct sock_set *set, const struct sock *listener,
+			  const struct addr *local, const struct addr *peer, struct err *err)
 {
 	struct addr from = *local;
 	int rc;

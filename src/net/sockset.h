@@ -2,9 +2,9 @@
 /*
  * sockset - all sockets of a run, in slot order, owned by main; engines borrow descriptors by index.
  *
- * The order matters: the index of a member in a reuse-port group is the order of bind(2), so one thread binds them all, slot by
- * slot. Room for sockets that are made while running (a connected socket per flow) is reserved at the start: `add` never moves
- * the array. An index, once given, stays valid until sockset_close.
+ * The order matters: the index of a member in a reuse-port group is the order of bind(2), so one thread binds them
+ * all, slot by slot. Room for sockets that are made while running (a connected socket per flow) is reserved at the
+ * start: `add` never moves the array. An index, once given, stays valid until sockset_close.
  */
 #ifndef NET_SOCKSET_H
 #define NET_SOCKSET_H
@@ -20,42 +20,44 @@ struct sock_set {
 	unsigned capacity;
 	atomic_uint n;      /* grows only; entries below n are complete (release/acquire) */
 	int lock_fd;        /* not used: see own */
-	struct sockset_own *own; /* what sockset.c keeps: options for later sockets, marks of groups, a lock; NULL = sockets of somebody else */
+	struct sockset_own *own; /* of sockset.c; NULL = a set that somebody else filled */
 };
 
 struct sockset_conf {
 	struct sock_conf sock;
 	const struct addr *listen; /* nlisten addresses */
 	unsigned nlisten;
-	unsigned slots;            /* workers */
-	bool shared;               /* one socket per address for all slots (--shared-socket) */
-	bool group;                /* several sockets per address without being asked (--threads N, or reserve): an implicit group, which
-	                              refuses to share its port with anybody else, see net/group.h */
-	bool join;                 /* --reuse-port: joins an existing group of this user, or starts one that others may join */
-	bool steer_cpu;            /* --use-bpf */
-	unsigned reserve;          /* room for sockets added later */
+	unsigned slots;   /* workers */
+	bool shared;      /* one socket per address for all slots (--shared-socket) */
+	bool group;       /* several sockets per address without being asked (--threads N): a group that
+	                     shares its port with nobody, see net/group.h; reserve makes one too */
+	bool join;        /* --reuse-port: joins a group of this user, or starts one that others may join */
+	bool steer_cpu;   /* --use-bpf */
+	unsigned reserve; /* room for sockets added later */
 	const char *const *groups; /* multicast groups to join, ngroups */
 	unsigned ngroups;
 };
 
-/* Opens everything. Layout: shared: socket a for address a; otherwise socket slot * nlisten + a. A port of 0 is chosen once per address and used for all
- * slots. Refuses: port in use (probed without SO_REUSEPORT first, so that a forgotten instance never silently shares the traffic);
- * multicast joins with more than one member per address (each member would get every datagram). */
+/* Opens everything. Layout: shared: socket a for address a; otherwise socket slot * nlisten + a. A port of 0 is
+ * chosen once per address and used for all slots. Refuses: port in use (probed without SO_REUSEPORT first, so that a
+ * forgotten instance never silently shares the traffic); multicast joins with more than one member per address (each
+ * member would get every datagram). */
 int sockset_open(struct sock_set *set, const struct sockset_conf *conf, struct err *err);
 
-/* How many sockets, ours not counted, are bound to this local address and port in this network namespace (/proc/thread-self/net/udp,
- * udp6); -1 = not readable. For "joined a group of N". */
+/* How many sockets, ours not counted, are bound to this local address and port in this network namespace
+ * (/proc/thread-self/net/udp, udp6); -1 = not readable. For "joined a group of N". */
 int sockset_others(const struct sock_set *set, const struct addr *local);
 
-/* Opens another socket (same options as the listener, bound to local: the destination of the flow's first datagram, since a wildcard socket would
- * leave the choice to the route) connected to peer, and publishes it. A mapped or link-local `local` is fine. Any one worker at a time per set: takes an internal lock. Returns
- * the index, or -errno (-ENOSPC: reserve used up). Its queue may hold datagrams of other flows, which came between its bind(2) and
+/* Opens another socket (same options as the listener, bound to local: the destination of the flow's first datagram,
+ * since a wildcard socket would leave the choice to the route) connected to peer, and publishes it. A mapped or
+ * link-local `local` is fine. Any one worker at a time per set: takes an internal lock. Returns the index, or -errno
+ * (-ENOSPC: reserve used up). Its queue may hold datagrams of other flows, which came between its bind(2) and
  * connect(2): they are datagrams of this port like any other, to be counted, not drained. */
-int sockset_add_connected(struct sock_set *set, const struct sock *listener, const struct addr *local, const struct addr *peer,
-			  struct err *err);
+int sockset_add_connected(struct sock_set *set, const struct sock *listener,
+			  const struct addr *local, const struct addr *peer, struct err *err);
 
-/* Drops of the first n sockets since they were opened, modulo 2^32. Returns 0 or -errno of the first that failed (its figure is
- * then 0). Control thread. */
+/* Drops of the first n sockets since they were opened, modulo 2^32. Returns 0 or -errno of the first that failed
+ * (its figure is then 0). Control thread. */
 int sockset_drops(const struct sock_set *set, uint32_t *drops_by_socket, unsigned n);
 
 void sockset_close(struct sock_set *set);

@@ -8,8 +8,8 @@
 
 #include "net/sockset_own.h"
 
-/* One line of /proc/net/udp or udp6. The kernel prints an address as 32-bit words of its memory, each in hex of the host's byte
- * order, and the port as a number. False for the heading and for what is not understood. */
+/* One line of /proc/net/udp or udp6. The kernel prints an address as 32-bit words of its memory, each in hex of the
+ * host's byte order, and the port as a number. False for the heading and for what is not understood. */
 static bool parse_line(const char *line, int family, struct addr *local, unsigned long *inode)
 {
 	char ip[33];
@@ -18,7 +18,8 @@ static bool parse_line(const char *line, int family, struct addr *local, unsigne
 	uint32_t word[4];
 
 	memset(local, 0, sizeof(*local));
-	if (sscanf(line, " %*u: %32[0-9A-F]:%4X %*s %*s %*s %*s %*s %*s %*s %lu", ip, &port, inode) != 3 ||
+	if (sscanf(line, " %*u: %32[0-9A-F]:%4X %*s %*s %*s %*s %*s %*s %*s %lu", ip, &port,
+		   inode) != 3 ||
 	    strlen(ip) != 8 * words)
 		return false;
 	for (size_t i = 0; i < words; i++)
@@ -53,12 +54,14 @@ static int count(const struct sock_set *set, const struct addr *addr, int family
 	int others = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/thread-self/net/udp%s%s", lite ? "lite" : "", family == AF_INET6 ? "6" : "");
+	snprintf(path, sizeof(path), "/proc/thread-self/net/udp%s%s", lite ? "lite" : "",
+		 family == AF_INET6 ? "6" : "");
 	f = fopen(path, "re");
 	if (!f)
 		return -1;
 	while (fgets(line, sizeof(line), f))
-		if (parse_line(line, family, &local, &inode) && addr_equal(&local, addr) && !is_ours(set, inode))
+		if (parse_line(line, family, &local, &inode) && addr_equal(&local, addr) &&
+		    !is_ours(set, inode))
 			others++;
 	fclose(f);
 	return others;

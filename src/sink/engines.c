@@ -151,11 +151,6 @@ void engines_close(struct setup *s)
 	s->engines = 0;
 }
 
-bool engines_without_sockets(const struct sink_conf *conf)
-{
-	return conf->engines.n == 1 && strcmp(conf->engines.text[0], "null") == 0;
-}
-
 int engines_list(const struct sink_conf *conf, FILE *out, struct err *err)
 {
 	struct setup s = { .conf = conf, .per_slot = conf->listen.n ? conf->listen.n : 1, .workers = 1,

@@ -9,15 +9,12 @@
 
 #include "sink/setup.h"
 
-/* Fills setup->engine from --engine (names, all, auto, or nothing: the classic set). One named engine that cannot run is an error; of `all`
+/* After setup_open. Fills setup->engine from --engine (names, all, auto, or nothing: the classic set). One named engine that cannot run is an error; of `all`
  * and the classic set the others run and this one is skipped with its reason; it is an error when none is left. */
 int engines_open(struct setup *setup, struct err *err);
 void engines_close(struct setup *setup);
 
 /* --list-engines: one line each, with the reason where it cannot run with these options. Returns 0 or -errno. */
 int engines_list(const struct sink_conf *conf, FILE *out, struct err *err);
-
-/* No engine of the list uses sockets (null alone). */
-bool engines_without_sockets(const struct sink_conf *conf);
 
 #endif

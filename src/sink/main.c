@@ -85,7 +85,10 @@ static int measure(struct report_header *header, const struct sink_conf *conf, s
 		rc = setup_open(&setup, conf, err);
 	if (!rc) {
 		header->setup = &setup;
-		rc = run_all(&c, err);
+		rc = engines_open(&setup, err);
+		if (!rc)
+			rc = run_all(&c, err);
+		engines_close(&setup);
 		setup_close(&setup);
 	}
 	control_free(c.control);

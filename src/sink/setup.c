@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "sink/engines.h"
 
 static int open_cpus(struct setup *s, struct err *err)
 {
@@ -129,6 +128,14 @@ static int open_sockets(struct setup *s, struct err *err)
 	return lay_out(s, err);
 }
 
+/* The only engine named uses none. */
+static bool without_sockets(const struct sink_conf *conf)
+{
+	const struct engine_ops *ops = conf->engines.n == 1 ? engine_find(conf->engines.text[0]) : NULL;
+
+	return ops && ops->caps & ENGINE_NO_SOCKET;
+}
+
 static void reset(struct setup *s, const struct sink_conf *conf)
 {
 	*s = (struct setup){ .conf = conf, .want = setup_want(conf) };
@@ -146,10 +153,8 @@ int setup_open(struct setup *s, const struct sink_conf *conf, struct err *err)
 	if (!rc && conf->connect && !s->peer.len && (s->workers > 1 || s->nlisten > 1) && !conf->shared_socket)
 		rc = err_say(err, EINVAL, "--connect without an address waits for the first sender of one socket: "
 					  "give the address, or use one --listen and one thread (or --shared-socket)");
-	if (!rc && !engines_without_sockets(conf))
+	if (!rc && !without_sockets(conf))
 		rc = open_sockets(s, err);
-	if (!rc)
-		rc = engines_open(s, err);
 	if (!rc && s->peer.len)
 		rc = setup_connect(s, &s->peer, err);
 	if (rc)
@@ -194,7 +199,6 @@ int setup_first_sender(const struct setup *s, struct addr *out)
 
 void setup_close(struct setup *s)
 {
-	engines_close(s);
 	if (s->set.sock)
 		sockset_close(&s->set);
 	free(s->socks);

@@ -33,7 +33,7 @@ struct setup {
 	unsigned *socks;                /* workers * per_slot indexes, slot by slot */
 	int others;                     /* sockets of others in our reuse-port group, -1 = not known */
 	struct sock_drained drained;    /* --connect: thrown away before the first run */
-	struct setup_engine *engine;
+	struct setup_engine *engine;    /* from engines_open */
 	unsigned engines;
 	char choice[480];               /* what `auto` chose and why; empty otherwise */
 };

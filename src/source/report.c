@@ -49,15 +49,19 @@ static uint64_t started(const struct worker *w)
 
 static void fill_row(struct report_row *row, const struct worker *w)
 {
+	/* The split is sampled and scaled, so that a part may come out smaller than before: keep it within the whole. */
+	uint64_t cpu = w->after.cpu_ns - w->before.cpu_ns;
+	uint64_t user = MIN(clock_elapsed(w->before.user_ns, w->after.user_ns), cpu);
+
 	*row = (struct report_row){
 		.index = w->index,
 		.cpu_asked = w->cpu,
 		.cpu_ran = w->cpu_ran,
 		.start_ns = started(w),
 		.end_ns = w->after.mono_ns,
-		.cpu_ns = w->after.cpu_ns - w->before.cpu_ns,
-		.user_ns = w->after.user_ns - w->before.user_ns,
-		.system_ns = w->after.system_ns - w->before.system_ns,
+		.cpu_ns = cpu,
+		.user_ns = user,
+		.system_ns = cpu - user,
 	};
 	stats_snapshot(&w->stats, &row->stats);
 }

@@ -40,15 +40,18 @@ static void add_known(json_t *line, const char *name, uint64_t value)
 		record_add_uint(line, name, value);
 }
 
-/* Every option in force, as text that the option would take. */
+/* Every option as text that it would take; null when it was not given and has no default. */
 static json_t *options(const struct source_conf *conf)
 {
 	json_t *all = json_object();
 	char text[256];
 
-	for (const struct opt *o = conf->set.table; o->name; o++)
+	for (const struct opt *o = conf->set.table; o->name; o++) {
+		bool set = o->def || o->type == OPT_FLAG || opt_given(&conf->set, o->name);
+
 		if (o->type != OPT_SET && o->type != OPT_ALIAS && o->type != OPT_HELP && o->type != OPT_CONFIG && !o->hidden)
-			record_add_text(all, o->name, opt_text(&conf->set, o, text, sizeof(text)));
+			record_add_text(all, o->name, set ? opt_text(&conf->set, o, text, sizeof(text)) : NULL);
+	}
 	return all;
 }
 
@@ -85,6 +88,7 @@ static int header(const struct source_conf *conf, const struct flows *flows, str
 	record_add_number(line, "time", (double)clock_wall() / (double)NSEC_PER_SEC);
 	record_add_array_text(line, "command", (const char *const *)conf->argv, conf->argc);
 	record_add(line, "options", options(conf));
+	add_known(line, "count", conf->count);
 	record_add_text(line, "kernel", kernel.release);
 	record_add_text(line, "cpu_model", cpu_model(model, sizeof(model)));
 	record_add_text(line, "destination", addr_format(&conf->dst, text, sizeof(text)));

@@ -98,12 +98,24 @@ static void cell(const struct rig_case *c, unsigned batch, size_t buffer, unsign
 
 static void test_matrix(void **state)
 {
-	static const unsigned batches[] = { 1, 2, 32, 1024 };
+	static const struct {
+		unsigned batch;
+		size_t buffer;
+	} shapes[] = {
+		{ 1, 65535 }, { 2, 65535 }, { 32, 65535 },
+		{ 1024, 1472 }, /* small: touching 64 MiB for each cell would be most of the test's time */
+	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(batches); i++) {
-		cell(*state, batches[i], 65535, 0, NULL);
-		cell(*state, batches[i], 65535, ALL_INFO, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+		cell(*state, shapes[i].batch, shapes[i].buffer, 0, NULL);
+		cell(*state, shapes[i].batch, shapes[i].buffer, ALL_INFO, NULL);
 	}
+}
+
+/* The largest slot there is; one family and one wait mode will do for it. */
+static void test_largest(void **state)
+{
+	cell(*state, 1024, 65535, ALL_INFO, NULL);
 }
 
 static void wait_for_one(struct engine_conf *conf)
@@ -265,6 +277,7 @@ int main(int argc, char **argv)
 	static struct rig_suite suite;
 
 	rig_add(&suite, "R25 R21 all sizes", test_matrix, 0, family_names);
+	rig_add_waits(&suite, "R25 largest slot", test_largest, 0, NULL, ENGINE_WAIT_POLL, ENGINE_WAIT_POLL);
 	rig_add(&suite, "R26 truncation", test_truncation, ENGINE_TRUNC, family_names);
 	rig_add(&suite, "waitforone", test_waitforone, ENGINE_BATCH, NULL);
 	rig_add(&suite, "R23 time-out argument", test_mmsg_timeout, ENGINE_BATCH, NULL);

@@ -184,18 +184,25 @@ static void add_one(struct rig_suite *suite, const char *name, CMUnitTestFunctio
 	suite->cases[suite->n++] = c;
 }
 
-void rig_add(struct rig_suite *suite, const char *name, CMUnitTestFunction function, unsigned caps, const char *const *variants)
+void rig_add_waits(struct rig_suite *suite, const char *name, CMUnitTestFunction function, unsigned caps,
+		   const char *const *variants, enum engine_wait first, enum engine_wait last)
 {
 	static const char *const none[] = { "", NULL };
 
+	if (!variants)
+		variants = none;
 	for (const struct engine_ops *const *ops = engine_table; *ops; ops++) {
 		if ((*ops)->caps & ENGINE_NO_SOCKET || ((*ops)->caps & caps) != caps)
 			continue;
-		for (int wait = ENGINE_WAIT_BLOCK; wait <= ENGINE_WAIT_SPIN; wait++)
-			for (int v = 0; (variants ? variants : none)[v]; v++)
-				add_one(suite, name, function, &(struct rig_case){ *ops, (enum engine_wait)wait, v },
-					(variants ? variants : none)[v]);
+		for (enum engine_wait wait = first; wait <= last; wait++)
+			for (int v = 0; variants[v]; v++)
+				add_one(suite, name, function, &(struct rig_case){ *ops, wait, v }, variants[v]);
 	}
+}
+
+void rig_add(struct rig_suite *suite, const char *name, CMUnitTestFunction function, unsigned caps, const char *const *variants)
+{
+	rig_add_waits(suite, name, function, caps, variants, ENGINE_WAIT_BLOCK, ENGINE_WAIT_SPIN);
 }
 
 int rig_run(struct rig_suite *suite, const char *group, int argc, char **argv)

@@ -84,7 +84,7 @@ bool rig_payload(const unsigned char *data, size_t len, unsigned key, size_t fro
 /* The local address of a socket. */
 struct addr rig_name(int fd);
 
-/* Runs one test function for each engine (with all of caps) and each wait mode, under "NAME engine wait". */
+/* What a test function gets as its state. */
 struct rig_case {
 	const struct engine_ops *ops;
 	enum engine_wait wait;
@@ -95,7 +95,12 @@ struct rig_suite {
 	struct rig_case *cases[256];
 	size_t n;
 };
+
+/* A test for each engine on sockets (with all of caps), each wait mode and each variant (NULL: one without a name), called
+ * "NAME: engine wait variant". */
 void rig_add(struct rig_suite *suite, const char *name, CMUnitTestFunction function, unsigned caps, const char *const *variants);
+void rig_add_waits(struct rig_suite *suite, const char *name, CMUnitTestFunction function, unsigned caps,
+		   const char *const *variants, enum engine_wait first, enum engine_wait last);
 
 /* Runs all, or those whose name matches argv[1]. */
 int rig_run(struct rig_suite *suite, const char *group, int argc, char **argv);

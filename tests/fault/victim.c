@@ -213,7 +213,17 @@ static int give_back(void *p)
 
 static int try_malloc(void) { return give_back(malloc(100)); }
 static int try_calloc(void) { return give_back(calloc(10, 10)); }
-static int try_realloc(void) { return give_back(realloc(NULL, 100)); }
+
+static int try_realloc(void)
+{
+	void *volatile first = malloc(10); /* realloc(NULL, n) would be compiled as malloc */
+	void *p = realloc(first, 100);
+
+	if (!p)
+		free(first);
+	return give_back(p);
+}
+
 static int try_aligned_alloc(void) { return give_back(aligned_alloc(64, 128)); }
 
 static int try_open(void) { return close_fd(open("/dev/null", O_RDONLY)); }

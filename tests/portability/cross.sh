@@ -28,7 +28,9 @@ unit_tests() {
 	# Only tests/unit: they make no traffic. Programs have no extension.
 	tests=$(make -s print-unit-tests)
 	[ -n "$tests" ] || { echo "no unit tests are built"; return 1; }
-	make -s -j2 check TESTS="$tests" LOG_COMPILER="sh $TOP_SRCDIR/tests/cmocka-tap.sh $2 -L /usr/$1"
+	# shellcheck disable=SC2086 # a list of words
+	make -s -j2 $tests || return
+	make -s -j2 check-TESTS TESTS="$tests" LOG_COMPILER="sh $TOP_SRCDIR/tests/cmocka-tap.sh timeout 120 $2"
 }
 
 plan 4

@@ -39,7 +39,8 @@ from udp import free_port, have_ipv6, need_ipv6, queued, socket_drops, udp_socke
 
 TOP_SRCDIR = os.environ.get("TOP_SRCDIR", os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..")))
 SANITIZERS = [s for s in os.environ.get("UDPSINK_SANITIZERS", "no").split(",") if s not in ("no", "")]
-TEST_LIMIT = 120  # seconds that one test may take
+TEST_LIMIT = 120    # seconds that one test may take
+SHOWN_PROGRAMS = 4  # of those a failed test started
 
 _cases = []
 
@@ -87,7 +88,7 @@ def _attempt(function, values):
         return "skip", [str(reason)]
     except Exception:  # pylint: disable=broad-except
         lines = traceback.format_exc().splitlines()
-        for program in programs.started():
+        for program in programs.started()[-SHOWN_PROGRAMS:]:
             lines += program.describe()
         return "fail", lines
     finally:

@@ -4,3 +4,8 @@ system_modules = %D%/harness.py %D%/check.py %D%/netns.py %D%/programs.py %D%/ud
 system_tests = %D%/test_harness.py
 TESTS += $(system_tests)
 EXTRA_DIST += $(system_modules) $(system_tests)
+
+# udp_source against a plain receiver.
+source_system_tests = %D%/test_source.py %D%/test_source_net.py
+TESTS += $(source_system_tests)
+EXTRA_DIST += %D%/receiver.py $(source_system_tests)

@@ -69,10 +69,19 @@ def built(name):
 
 
 def module(name):
-    """A preload module of the tests (libtool leaves it in .libs). Returns the environment that loads it."""
-    path = built(os.path.join("tests", "fault", ".libs", name + ".so"))
-    # A sanitizer's run time wants to be the first library; ours only passes calls on to it.
-    return {"LD_PRELOAD": path, "ASAN_OPTIONS": "verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", "")}
+    """The environment that preloads libfault or liballoc of tests/fault. Libtool leaves modules in .libs, under the name in the .la file."""
+    folder = os.path.join("tests", "fault")
+    with open(built(os.path.join(folder, name + ".la")), encoding="utf-8") as f:
+        file = re.search("^dlname='(.*)'", f.read(), re.MULTILINE).group(1)
+    if not file:
+        skip("%s needs a build with shared libraries (configure --disable-shared was given)" % name)
+    # A sanitizer's run time must be ready before anything else: it comes first, and passes calls on to ours.
+    run_time = []
+    if os.environ.get("UDPSINK_SANITIZERS", "no") != "no":
+        linked = subprocess.run(["ldd", built(os.path.join(folder, "victim"))], capture_output=True, text=True, timeout=WAIT,
+                                check=False).stdout
+        run_time = re.findall(r"(/\S*/lib\w+san\.so\S*)", linked)
+    return {"LD_PRELOAD": ":".join([*run_time, built(os.path.join(folder, ".libs", file))])}
 
 
 def strict_json(text):
@@ -169,7 +178,7 @@ class Program:
             if len(lines) > SHOWN_LINES:
                 yield "  %s: (%d lines left out)" % (name, len(lines) - SHOWN_LINES)
             for line in lines[-SHOWN_LINES:]:
-                yield "  %s: %s" % (name, line[:2000])
+                yield "  %s: %s" % (name, line[:1000])
 
 
 def port_of(address):

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * child - part of a test in a process of its own, which may lose privileges, filter its system calls, or enter a private
- * network namespace. cmocka's assertions do not work across processes: the child uses CHILD_CHECK and returns.
+ * child - part of a test in a process of its own, which may lose privileges, filter its system calls, or enter a
+ * private network namespace. cmocka's assertions do not work across processes: the child uses CHILD_CHECK and
+ * returns.
  */
 #ifndef TESTS_CHILD_H
 #define TESTS_CHILD_H
@@ -88,8 +89,8 @@ static inline bool child_enter_netns(void)
 /* From here on setsockopt(2) with this name fails with this errno, as in a sandbox. */
 static inline bool child_refuse_sockopt(unsigned level, unsigned name, unsigned code)
 {
-	/* The lower 32 bits of the second and third argument; on machines that pass socket calls through socketcall(2) nothing
-	 * is caught, and the test sees it. */
+	/* The lower 32 bits of the second and third argument; on machines that pass socket calls through
+	 * socketcall(2) nothing is caught, and the test sees it. */
 	const unsigned low = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0;
 	struct sock_filter rules[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -103,7 +104,24 @@ static inline bool child_refuse_sockopt(unsigned level, unsigned name, unsigned 
 	};
 	const struct sock_fprog program = { .len = ARRAY_SIZE(rules), .filter = rules };
 
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
+
+/* A test that runs in a child, and is skipped with this reason where the child cannot get what it needs. After
+ * <cmocka.h> and tap.h. */
+#define IN_CHILD(test, child, why) \
+	static void test(void **state) \
+	{ \
+		int rc = child_run(child); \
+\
+		(void)state; \
+		if (rc == CHILD_SKIP) \
+			TAP_SKIP("%s", why); \
+		assert_int_equal(rc, CHILD_OK); \
+	}
+
+#define NETNS "no user and network namespace can be made here"
+#define SECCOMP "no seccomp filter can be set here"
 
 #endif

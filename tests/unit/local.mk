@@ -35,7 +35,7 @@ check_PROGRAMS += $(base_unit_tests)
 TESTS += $(base_unit_tests)
 test_err_SOURCES = %D%/test_err.c
 test_err_LDADD = libudpsink.la $(CMOCKA_LIBS)
-test_num_SOURCES = %D%/test_num.c %D%/comma_locale.h
+test_num_SOURCES = %D%/test_num.c %D%/comma_locale.h %D%/tap.h
 test_num_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_opt_SOURCES = %D%/test_opt.c
 test_opt_LDADD = libudpsink.la $(CMOCKA_LIBS)
@@ -43,8 +43,40 @@ test_clock_SOURCES = %D%/test_clock.c
 test_clock_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_cpu_SOURCES = %D%/test_cpu.c
 test_cpu_LDADD = libudpsink.la $(CMOCKA_LIBS)
-test_log_SOURCES = %D%/test_log.c
+test_log_SOURCES = %D%/test_log.c %D%/tap.h
 test_log_LDADD = libudpsink.la $(CMOCKA_LIBS)
-test_record_SOURCES = %D%/test_record.c %D%/comma_locale.h
+test_record_SOURCES = %D%/test_record.c %D%/comma_locale.h %D%/tap.h
 test_record_LDADD = libudpsink.la $(CMOCKA_LIBS)
+endif
+
+if HAVE_CMOCKA
+# src/net.
+net_unit_tests = test_addr test_cmsg test_cmsg_send test_seqhdr test_sock test_sock_buffer \
+	test_sock_connect test_sock_family test_sock_join test_sockset test_sockset_sharing test_sysctl
+check_PROGRAMS += $(net_unit_tests)
+TESTS += $(net_unit_tests)
+test_addr_SOURCES = %D%/test_addr.c
+test_addr_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_cmsg_SOURCES = %D%/test_cmsg.c %D%/control.h
+test_cmsg_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_cmsg_send_SOURCES = %D%/test_cmsg_send.c %D%/control.h
+test_cmsg_send_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_seqhdr_SOURCES = %D%/test_seqhdr.c
+test_seqhdr_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_sock_SOURCES = %D%/test_sock.c %D%/child.h %D%/tap.h %D%/udp.h
+test_sock_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_sock_buffer_SOURCES = %D%/test_sock_buffer.c %D%/child.h %D%/tap.h %D%/udp.h
+test_sock_buffer_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_sock_connect_SOURCES = %D%/test_sock_connect.c %D%/child.h %D%/tap.h %D%/udp.h
+test_sock_connect_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_sock_family_SOURCES = %D%/test_sock_family.c %D%/child.h %D%/tap.h %D%/udp.h
+test_sock_family_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_sock_join_SOURCES = %D%/test_sock_join.c %D%/child.h %D%/tap.h %D%/udp.h
+test_sock_join_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_sockset_SOURCES = %D%/test_sockset.c %D%/sockset.h %D%/udp.h
+test_sockset_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_sockset_sharing_SOURCES = %D%/test_sockset_sharing.c %D%/sockset.h %D%/udp.h
+test_sockset_sharing_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_sysctl_SOURCES = %D%/test_sysctl.c %D%/child.h %D%/tap.h
+test_sysctl_LDADD = libudpsink.la $(CMOCKA_LIBS)
 endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Control messages: widths, layouts and hostile buffers. What the kernel really delivers is tested in test_sock.c. */
+/* Control messages as received: widths, layouts and hostile buffers. What the kernel really delivers is tested in
+ * test_sock_family.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,70 +11,30 @@
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
 #include <netinet/udp.h>
 
 #include "base/util.h"
-#include "net/cmsg.h"
+#include "control.h"
 
 /* Numbers of include/uapi/asm-generic/socket.h: what arrives, whatever names the C library has for them. */
-enum { STAMP_OLD = 29, STAMPNS_OLD = 35, STAMPING_OLD = 37, STAMP_NEW = 63, STAMPNS_NEW = 64, STAMPING_NEW = 65 };
+enum {
+	STAMP_OLD = 29,
+	STAMPNS_OLD = 35,
+	STAMPING_OLD = 37,
+	STAMP_NEW = 63,
+	STAMPNS_NEW = 64,
+	STAMPING_NEW = 65
+};
 enum { GRO = 104 };
 
-/* A control buffer under construction. */
-struct buffer {
-	_Alignas(struct cmsghdr) unsigned char bytes[512];
-	size_t used;
-};
-
-static void put(struct buffer *b, int level, int type, const void *data, size_t len)
-{
-	assert_true(cmsg_put(b->bytes, sizeof(b->bytes), &b->used, level, type, data, len));
-}
-
-/* Parses a copy in a heap block of just the right size, so that a sanitizer sees each byte read behind it. */
-static struct cmsg_info parse(const void *bytes, size_t len)
-{
-	unsigned char *copy = malloc(len ? len : 1);
-	struct cmsg_info info;
-
-	memcpy(copy, bytes, len);
-	cmsg_parse(copy, len, &info);
-	free(copy);
-	return info;
-}
-
-static struct cmsg_info parse_one(int level, int type, const void *data, size_t len)
-{
-	struct buffer b = { .used = 0 };
-
-	put(&b, level, type, data, len);
-	return parse(b.bytes, b.used);
-}
-
-static struct in6_addr in6(const char *text)
-{
-	struct in6_addr ip;
-
-	assert_int_equal(inet_pton(AF_INET6, text, &ip), 1);
-	return ip;
-}
-
-static struct in_pktinfo pktinfo4(int ifindex, const char *spec_dst, const char *dst)
-{
-	struct in_pktinfo p = { .ipi_ifindex = ifindex };
-
-	inet_pton(AF_INET, spec_dst, &p.ipi_spec_dst);
-	inet_pton(AF_INET, dst, &p.ipi_addr);
-	return p;
-}
-
-/* R09: the kernel sends both pktinfo messages for an IPv4 packet on a dual-stack socket; the room is for all at once. */
+/* R09: the kernel sends both pktinfo messages for an IPv4 packet on a dual-stack socket; the room is for all at
+ * once. */
 static void test_space(void **state)
 {
-	const unsigned all = CMSG_WANT_PKTINFO | CMSG_WANT_TTL | CMSG_WANT_TOS | CMSG_WANT_DROPS | CMSG_WANT_STAMP |
-			     CMSG_WANT_GRO;
-	const size_t p4 = CMSG_SPACE(sizeof(struct in_pktinfo)), p6 = CMSG_SPACE(sizeof(struct in6_pktinfo));
+	const unsigned all = CMSG_WANT_PKTINFO | CMSG_WANT_TTL | CMSG_WANT_TOS | CMSG_WANT_DROPS |
+			     CMSG_WANT_STAMP | CMSG_WANT_GRO;
+	const size_t p4 = CMSG_SPACE(sizeof(struct in_pktinfo)),
+		     p6 = CMSG_SPACE(sizeof(struct in6_pktinfo));
 	size_t sum = 0;
 
 	(void)state;
@@ -142,7 +103,8 @@ static void test_tos_widths(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
-		struct cmsg_info info = parse_one(levels[i][0], levels[i][1], &whole, sizeof(whole));
+		struct cmsg_info info =
+			parse_one(levels[i][0], levels[i][1], &whole, sizeof(whole));
 
 		assert_int_equal(info.tos, 0xb8);
 		assert_int_equal(info.valid, CMSG_WANT_TOS);
@@ -158,8 +120,8 @@ static void test_tos_widths(void **state)
 	}
 }
 
-/* R18: the GRO size is an int. The bytes as a big-endian and as a little-endian kernel writes them; each host reads its own,
- * and a value above 16 bits shows that all four are read. */
+/* R18: the GRO size is an int. The bytes as a big-endian and as a little-endian kernel writes them; each host reads
+ * its own, and a value above 16 bits shows that all four are read. */
 static void test_gro_is_int(void **state)
 {
 	static const unsigned char big[4] = { 0, 0, 0x04, 0xb0 }, little[4] = { 0xb0, 0x04, 0, 0 };
@@ -169,12 +131,14 @@ static void test_gro_is_int(void **state)
 
 	(void)state;
 	assert_int_equal(parse_one(IPPROTO_UDP, GRO, be ? big : little, 4).gro_segment, 1200);
-	assert_int_equal(parse_one(IPPROTO_UDP, GRO, be ? little : big, 4).valid, 0); /* a negative number there */
+	/* In the other order it is a negative number. */
+	assert_int_equal(parse_one(IPPROTO_UDP, GRO, be ? little : big, 4).valid, 0);
 	assert_int_equal(parse_one(IPPROTO_UDP, GRO, &wide, 4).gro_segment, wide);
 	assert_int_equal(parse_one(IPPROTO_UDP, GRO, &wide, 4).valid, CMSG_WANT_GRO);
 	assert_int_equal(parse_one(IPPROTO_UDP, GRO, &half, 2).malformed, 1);
 	assert_int_equal(parse_one(IPPROTO_UDP, GRO, &half, 2).valid, 0);
-	assert_int_equal(parse_one(IPPROTO_UDP, GRO, &zero, 4).valid, 0); /* a segment of nothing never ends */
+	/* Segments of nothing would never end. */
+	assert_int_equal(parse_one(IPPROTO_UDP, GRO, &zero, 4).valid, 0);
 	assert_int_equal(parse_one(IPPROTO_UDP, GRO, &negative, 4).valid, 0);
 }
 
@@ -190,16 +154,21 @@ static void test_stamp_layouts(void **state)
 		const void *data;
 		size_t len;
 	} rows[] = {
-		{ STAMPNS_OLD, ns64, sizeof(ns64) }, { STAMPNS_OLD, ns32, sizeof(ns32) },
-		{ STAMPNS_NEW, ns64, sizeof(ns64) }, { STAMP_OLD, us64, sizeof(us64) },
-		{ STAMP_OLD, us32, sizeof(us32) }, { STAMP_NEW, us64, sizeof(us64) },
-		{ STAMPING_OLD, three64, sizeof(three64) }, { STAMPING_OLD, three32, sizeof(three32) },
+		{ STAMPNS_OLD, ns64, sizeof(ns64) },
+		{ STAMPNS_OLD, ns32, sizeof(ns32) },
+		{ STAMPNS_NEW, ns64, sizeof(ns64) },
+		{ STAMP_OLD, us64, sizeof(us64) },
+		{ STAMP_OLD, us32, sizeof(us32) },
+		{ STAMP_NEW, us64, sizeof(us64) },
+		{ STAMPING_OLD, three64, sizeof(three64) },
+		{ STAMPING_OLD, three32, sizeof(three32) },
 		{ STAMPING_NEW, three64, sizeof(three64) },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct cmsg_info info = parse_one(SOL_SOCKET, rows[i].type, rows[i].data, rows[i].len);
+		struct cmsg_info info =
+			parse_one(SOL_SOCKET, rows[i].type, rows[i].data, rows[i].len);
 
 		assert_int_equal(info.valid, CMSG_WANT_STAMP);
 		assert_true(info.stamp_ns == UINT64_C(1000000000500000000));
@@ -208,7 +177,8 @@ static void test_stamp_layouts(void **state)
 
 static void test_stamp_refused(void **state)
 {
-	static const int64_t late[] = { 1, 1000000000 }, before[] = { -1, 0 }, huge[] = { INT64_MAX, 0 };
+	static const int64_t late[] = { 1, 1000000000 }, before[] = { -1, 0 },
+			     huge[] = { INT64_MAX, 0 };
 	static const int64_t hardware[] = { 0, 0, 0, 0, 77, 88 };
 	struct cmsg_info info;
 
@@ -253,8 +223,10 @@ static void test_several(void **state)
 /* R20: lengths that lie. Each one is written over the second of three messages. */
 static void test_lying_lengths(void **state)
 {
-	static const size_t lies[] = { 0, 1, sizeof(struct cmsghdr) - 1, 4096, (size_t)INT32_MAX, UINT32_MAX, SIZE_MAX,
-				       SIZE_MAX - sizeof(struct cmsghdr), SIZE_MAX - 7 };
+	static const size_t lies[] = {
+		0, 1, sizeof(struct cmsghdr) - 1, 4096, (size_t)INT32_MAX,
+		UINT32_MAX, SIZE_MAX, SIZE_MAX - sizeof(struct cmsghdr), SIZE_MAX - 7,
+	};
 	const int ttl = 64, tos = 1;
 
 	(void)state;
@@ -292,7 +264,8 @@ static void test_every_cut(void **state)
 		bool first = len >= CMSG_LEN(sizeof(ttl));
 		bool second = len >= CMSG_SPACE(sizeof(ttl)) + CMSG_LEN(sizeof(six));
 
-		assert_int_equal(info.valid, (first ? CMSG_WANT_TTL : 0) | (second ? CMSG_WANT_PKTINFO : 0));
+		assert_int_equal(info.valid,
+				 (first ? CMSG_WANT_TTL : 0) | (second ? CMSG_WANT_PKTINFO : 0));
 	}
 }
 
@@ -309,9 +282,10 @@ static uint64_t next_random(uint64_t *x)
 static void test_random_buffers(void **state)
 {
 	static const int types[][2] = {
-		{ IPPROTO_IP, IP_PKTINFO }, { IPPROTO_IPV6, IPV6_PKTINFO }, { IPPROTO_IP, IP_TTL }, { IPPROTO_IP, IP_TOS },
-		{ IPPROTO_IPV6, IPV6_TCLASS }, { SOL_SOCKET, 40 }, { SOL_SOCKET, STAMPNS_NEW }, { SOL_SOCKET, STAMPING_OLD },
-		{ IPPROTO_UDP, GRO }, { SOL_SOCKET, STAMP_OLD },
+		{ IPPROTO_IP, IP_PKTINFO },  { IPPROTO_IPV6, IPV6_PKTINFO }, { IPPROTO_IP, IP_TTL },
+		{ IPPROTO_IP, IP_TOS },	     { IPPROTO_IPV6, IPV6_TCLASS },  { SOL_SOCKET, 40 },
+		{ SOL_SOCKET, STAMPNS_NEW }, { SOL_SOCKET, STAMPING_OLD },   { IPPROTO_UDP, GRO },
+		{ SOL_SOCKET, STAMP_OLD },
 	};
 	uint64_t x = 20;
 	unsigned understood = 0, malformed = 0;
@@ -342,152 +316,6 @@ static void test_random_buffers(void **state)
 	assert_true(understood > 1000 && malformed > 1000);
 }
 
-static void test_put(void **state)
-{
-	unsigned char bytes[2 * CMSG_SPACE(4)];
-	const int value = 7;
-	size_t used = 0;
-	struct msghdr h = { .msg_control = bytes, .msg_controllen = sizeof(bytes) };
-	struct cmsghdr *c;
-	int got;
-
-	(void)state;
-	assert_true(cmsg_put(bytes, sizeof(bytes), &used, IPPROTO_IP, IP_TTL, &value, 4));
-	assert_int_equal(used, CMSG_SPACE(4));
-	assert_true(cmsg_put(bytes, sizeof(bytes), &used, IPPROTO_IP, IP_TOS, &value, 4));
-	assert_int_equal(used, sizeof(bytes));
-	assert_false(cmsg_put(bytes, sizeof(bytes), &used, IPPROTO_IP, IP_TOS, &value, 4));
-	assert_int_equal(used, sizeof(bytes));
-	used = 1;
-	assert_false(cmsg_put(bytes, CMSG_SPACE(4), &used, IPPROTO_IP, IP_TOS, &value, 4));
-	used = 0;
-	assert_false(cmsg_put(bytes, sizeof(bytes), &used, IPPROTO_IP, IP_TOS, &value, SIZE_MAX - 4));
-	/* As the C library reads it. */
-	c = CMSG_NXTHDR(&h, CMSG_FIRSTHDR(&h));
-	assert_non_null(c);
-	assert_int_equal(c->cmsg_type, IP_TOS);
-	assert_int_equal(c->cmsg_len, CMSG_LEN(4));
-	memcpy(&got, CMSG_DATA(c), 4);
-	assert_int_equal(got, 7);
-}
-
-/* What cmsg_reply wrote, as fields. level 0: nothing. */
-struct turned {
-	int level, ifindex;
-	char source[INET6_ADDRSTRLEN], other[INET6_ADDRSTRLEN];
-};
-
-static struct turned reply(const struct cmsg_info *info, int family, bool keep)
-{
-	_Alignas(struct cmsghdr) unsigned char bytes[128];
-	size_t used = cmsg_reply(bytes, sizeof(bytes), info, family, keep);
-	struct cmsghdr h;
-	struct turned out = { .level = 0 };
-	struct in_pktinfo four;
-	struct in6_pktinfo six;
-
-	if (!used)
-		return out;
-	memcpy(&h, bytes, sizeof(h));
-	out.level = h.cmsg_level;
-	if (h.cmsg_level == IPPROTO_IP) {
-		assert_int_equal(h.cmsg_type, IP_PKTINFO);
-		assert_int_equal(used, CMSG_SPACE(sizeof(four)));
-		memcpy(&four, bytes + CMSG_LEN(0), sizeof(four));
-		out.ifindex = four.ipi_ifindex;
-		inet_ntop(AF_INET, &four.ipi_spec_dst, out.source, sizeof(out.source));
-		inet_ntop(AF_INET, &four.ipi_addr, out.other, sizeof(out.other));
-	} else {
-		assert_int_equal(h.cmsg_type, IPV6_PKTINFO);
-		assert_int_equal(used, CMSG_SPACE(sizeof(six)));
-		memcpy(&six, bytes + CMSG_LEN(0), sizeof(six));
-		out.ifindex = (int)six.ipi6_ifindex;
-		inet_ntop(AF_INET6, &six.ipi6_addr, out.source, sizeof(out.source));
-	}
-	return out;
-}
-
-static struct cmsg_info asked4(const char *spec_dst, const char *dst)
-{
-	struct in_pktinfo four = pktinfo4(7, spec_dst, dst);
-
-	return parse_one(IPPROTO_IP, IP_PKTINFO, &four, sizeof(four));
-}
-
-static struct cmsg_info asked6(const char *dst)
-{
-	struct in6_pktinfo six = { .ipi6_addr = in6(dst), .ipi6_ifindex = 7 };
-
-	return parse_one(IPPROTO_IPV6, IPV6_PKTINFO, &six, sizeof(six));
-}
-
-/* R04: the source of the answer goes into ipi_spec_dst; ipi_addr is for receiving. R10: on an AF_INET6 socket too. */
-static void test_reply4(void **state)
-{
-	static const int families[] = { AF_INET, AF_INET6 };
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(families); i++) {
-		struct cmsg_info info = asked4("198.18.0.2", "198.18.0.2");
-		struct turned t = reply(&info, families[i], false);
-
-		assert_int_equal(t.level, IPPROTO_IP);
-		assert_string_equal(t.source, "198.18.0.2");
-		assert_string_equal(t.other, "0.0.0.0");
-		assert_int_equal(t.ifindex, 0);
-		assert_int_equal(reply(&info, families[i], true).ifindex, 7);
-		/* Broadcast and multicast: the address of ours that the kernel named, never the destination. */
-		info = asked4("198.18.0.2", "198.18.255.255");
-		assert_string_equal(reply(&info, families[i], false).source, "198.18.0.2");
-		info = asked4("198.18.0.2", "239.1.2.3");
-		assert_string_equal(reply(&info, families[i], false).source, "198.18.0.2");
-		info = asked4("169.254.0.9", "169.254.0.9");
-		assert_int_equal(reply(&info, families[i], false).ifindex, 7);
-	}
-}
-
-/* Only the IPv6 option was on: the kernel names no address of ours. */
-static void test_reply_mapped_only(void **state)
-{
-	struct cmsg_info info = asked6("::ffff:127.0.0.2");
-	struct turned t = reply(&info, AF_INET6, false);
-
-	(void)state;
-	assert_int_equal(t.level, IPPROTO_IP);
-	assert_string_equal(t.source, "127.0.0.2");
-	info = asked6("::ffff:239.1.2.3");
-	assert_int_equal(reply(&info, AF_INET6, false).level, 0);
-	info = asked6("::ffff:255.255.255.255");
-	assert_int_equal(reply(&info, AF_INET6, false).level, 0);
-	assert_string_equal(reply(&info, AF_INET6, true).source, "0.0.0.0");
-	assert_int_equal(reply(&info, AF_INET6, true).ifindex, 7);
-}
-
-/* R13: a link-local source is nothing without its interface. */
-static void test_reply6(void **state)
-{
-	struct cmsg_info info = asked6("2001:db8::7"), none = { 0 };
-	struct turned t = reply(&info, AF_INET6, false);
-	unsigned char tiny[CMSG_SPACE(4)];
-
-	(void)state;
-	assert_int_equal(t.level, IPPROTO_IPV6);
-	assert_string_equal(t.source, "2001:db8::7");
-	assert_int_equal(t.ifindex, 0);
-	assert_int_equal(reply(&info, AF_INET6, true).ifindex, 7);
-	assert_int_equal(reply(&info, AF_INET, false).level, 0);
-	assert_int_equal(cmsg_reply(tiny, sizeof(tiny), &info, AF_INET6, false), 0);
-	info = asked6("fe80::7");
-	assert_string_equal(reply(&info, AF_INET6, false).source, "fe80::7");
-	assert_int_equal(reply(&info, AF_INET6, false).ifindex, 7);
-	info = asked6("ff05::7");
-	assert_int_equal(reply(&info, AF_INET6, false).level, 0);
-	info = asked6("ff02::7");
-	assert_string_equal(reply(&info, AF_INET6, false).source, "::");
-	assert_int_equal(reply(&info, AF_INET6, false).ifindex, 7);
-	assert_int_equal(reply(&none, AF_INET6, false).level, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -502,10 +330,6 @@ int main(void)
 		{ "R20 lengths that lie", test_lying_lengths, NULL, NULL, NULL },
 		{ "R20 a buffer cut at every byte", test_every_cut, NULL, NULL, NULL },
 		{ "R20 random buffers", test_random_buffers, NULL, NULL, NULL },
-		{ "put", test_put, NULL, NULL, NULL },
-		{ "R04 R10 reply to IPv4", test_reply4, NULL, NULL, NULL },
-		{ "R10 reply to IPv4 known by IPv6 pktinfo only", test_reply_mapped_only, NULL, NULL, NULL },
-		{ "R13 reply to IPv6", test_reply6, NULL, NULL, NULL },
 	};
 
 	return cmocka_run_group_tests_name("cmsg", tests, NULL, NULL);

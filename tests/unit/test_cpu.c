@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's answer to sched_getaffinity can be replaced by a made-up one: machines with 4096 CPUs or a cpuset of 2 and 4 are
- * rare. Pinning is tried for real, in threads of their own.
+ * The kernel's answer to sched_getaffinity can be replaced by a made-up one: machines with 4096 CPUs or a cpuset
+ * of 2 and 4 are rare. Pinning is tried for real, in threads of their own.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -114,15 +115,19 @@ static void parse_keeps_order_and_repeats(void **state)
 
 static void parse_refuses_bad_syntax(void **state)
 {
-	static const char *const bad[] = { "", ",", "0,", ",0", "0,,1", "x", "0x1", "-1", "1-", "3-2", "0-1-2", "0 ,1", " 0", "0;1", "1.5",
-					   "99999999999999999999" };
+	static const char *const bad[] = { "",	   ",",	  "0,",	   ",0",
+					   "0,,1", "x",	  "0x1",   "-1",
+					   "1-",   "3-2", "0-1-2", "0 ,1",
+					   " 0",   "0;1", "1.5",   "99999999999999999999" };
 	int cpu[] = { 0, 1, 2, 3 };
 	struct cpu_list allowed = { 4, cpu };
 	char sentence[128];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		snprintf(sentence, sizeof(sentence), "CPU list '%s': expected numbers and rising ranges such as 0,2-3", bad[i]);
+		snprintf(sentence, sizeof(sentence),
+			 "CPU list '%s': expected numbers and rising ranges, such as 0,2-3",
+			 bad[i]);
 		refused(bad[i], &allowed, sentence);
 	}
 }
@@ -133,8 +138,10 @@ static void R98_sparse_set(void **state)
 	reads_as("2,4", &sparse, "2,4");
 	reads_as("4", &sparse, "4");
 	reads_as("4,2", &sparse, "4,2");
-	refused("0", &sparse, "CPU 0 is not allowed for this process: it may use 2,4 (set by taskset, a cpuset or AllowedCPUs=)");
-	refused("2-4", &sparse, "CPU 3 is not allowed for this process: it may use 2,4 (set by taskset, a cpuset or AllowedCPUs=)");
+	refused("0", &sparse,
+		"CPU 0 is not allowed for this process: it may use 2,4 (set by taskset, a cpuset or AllowedCPUs=)");
+	refused("2-4", &sparse,
+		"CPU 3 is not allowed for this process: it may use 2,4 (set by taskset, a cpuset or AllowedCPUs=)");
 	refused("2-1000000", &sparse,
 		"CPU 3 is not allowed for this process: it may use 2,4 (set by taskset, a cpuset or AllowedCPUs=)");
 }
@@ -179,7 +186,9 @@ static void unknown_set_is_an_error(void **state)
 	(void)state;
 	kernel.errnum = EPERM;
 	assert_int_equal(cpu_allowed(&list, &err), -EPERM);
-	assert_string_equal(err.text, "sched_getaffinity: which CPUs are allowed is unknown: Operation not permitted");
+	assert_string_equal(
+		err.text,
+		"sched_getaffinity: which CPUs are allowed is unknown: Operation not permitted");
 	kernel.errnum = EINVAL; /* whatever the size: the search ends */
 	assert_int_equal(cpu_allowed(&list, &err), -EINVAL);
 	assert_int_equal(list.n, 0);
@@ -193,8 +202,9 @@ static void format_shows_what_is_missing(void **state)
 
 	(void)state;
 	memset(buf, 'x', sizeof(buf));
-	assert_string_equal(cpu_format(&list, buf, 11), "0,12-14,20");
-	assert_string_equal(cpu_format(&list, buf, 10), "0,...");
+	assert_string_equal(cpu_format(&list, buf, 12), "0,12-14,20");
+	assert_string_equal(cpu_format(&list, buf, 11),
+			    "0,..."); /* before an item that fits there must be room for the dots */
 	assert_string_equal(cpu_format(&list, buf, 6), "0,...");
 	assert_string_equal(cpu_format(&list, buf, 5), "...");
 	assert_string_equal(cpu_format(&list, buf, 3), "..");
@@ -215,7 +225,7 @@ static void *pin_run(void *arg)
 
 	p->rc = cpu_pin_self(p->cpu, &p->err);
 	p->current = cpu_current();
-	p->of_thread = cpu_of_thread(gettid());
+	p->of_thread = cpu_of_thread((int)syscall(SYS_gettid));
 	return NULL;
 }
 
@@ -247,7 +257,8 @@ static void R98_pin_to_each_allowed_cpu(void **state)
 	}
 	/* Only those threads were pinned. */
 	assert_int_equal(cpu_allowed(&after, &err), 0);
-	assert_string_equal(cpu_format(&after, now, sizeof(now)), cpu_format(&allowed, before, sizeof(before)));
+	assert_string_equal(cpu_format(&after, now, sizeof(now)),
+			    cpu_format(&allowed, before, sizeof(before)));
 	cpu_list_free(&after);
 	cpu_list_free(&allowed);
 }
@@ -259,8 +270,10 @@ static void R98_pin_to_a_cpu_that_is_not_there(void **state)
 	(void)state;
 	pin(&p);
 	assert_int_equal(p.rc, -EINVAL);
-	assert_string_equal(p.err.text, "cannot pin to CPU 100000 (offline, outside the cpuset, or forbidden by a sandbox): "
-					"Invalid argument");
+	assert_string_equal(
+		p.err.text,
+		"cannot pin to CPU 100000 (offline, outside the cpuset, or forbidden by a sandbox): "
+		"Invalid argument");
 	p.cpu = INT32_MAX;
 	pin(&p);
 	assert_int_equal(p.rc, -EINVAL);

@@ -82,8 +82,9 @@ static void lines_have_name_and_label(void **state)
 	log_info("d");
 	log_debug("e");
 	restore(NULL);
-	assert_string_equal(collect(reader), "udp_sink: error: a 1\nudp_sink: warning: b\nudp_sink: c\nudp_sink: d\n"
-					     "udp_sink: debug: e\n");
+	assert_string_equal(collect(reader),
+			    "udp_sink: error: a 1\nudp_sink: warning: b\nudp_sink: c\nudp_sink: d\n"
+			    "udp_sink: debug: e\n");
 	close(reader);
 }
 
@@ -170,7 +171,8 @@ static void progress_replaces_itself(void **state)
 	log_progress(NULL);
 	log_progress(NULL);
 	assert_int_equal(errno, EXDEV);
-	assert_string_equal(collect(master), "5 pps\r\033[K6 pps\r\033[Kudpsink: x\r\n7 pps\r\033[K");
+	assert_string_equal(collect(master),
+			    "5 pps\r\033[K6 pps\r\033[Kudpsink: x\r\n7 pps\r\033[K");
 	restore(NULL);
 	close(master);
 }
@@ -192,12 +194,9 @@ static void progress_never_wraps(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(lines_have_name_and_label),
-		TEST(level_decides_what_is_shown),
-		TEST(one_call_is_one_line),
-		TEST(progress_is_for_terminals_only),
-		TEST(progress_replaces_itself),
-		TEST(progress_never_wraps),
+		TEST(lines_have_name_and_label), TEST(level_decides_what_is_shown),
+		TEST(one_call_is_one_line),	 TEST(progress_is_for_terminals_only),
+		TEST(progress_replaces_itself),	 TEST(progress_never_wraps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

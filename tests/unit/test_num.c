@@ -13,8 +13,8 @@
 
 #include "base/num.h"
 #include "base/util.h"
-#include "tap.h"
 #include "comma_locale.h"
+#include "tap.h"
 
 struct row {
 	const char *text;
@@ -31,8 +31,9 @@ static void run(const struct row *row, size_t n, parse_fn *parse)
 		int rc = parse(row[i].text, &value);
 
 		if (rc != row[i].rc || value != (rc ? 4711 : row[i].value))
-			fail_msg("'%s': rc %d value %llu, expected rc %d value %llu", row[i].text, rc,
-				 (unsigned long long)value, row[i].rc, (unsigned long long)row[i].value);
+			fail_msg("'%s': rc %d value %llu, expected rc %d value %llu", row[i].text,
+				 rc, (unsigned long long)value, row[i].rc,
+				 (unsigned long long)row[i].value);
 	}
 }
 
@@ -165,8 +166,15 @@ static void duration_text_reads_back(void **state)
 		uint64_t ns;
 		const char *text;
 	} row[] = {
-		{ 0, "0" }, { 1, "1ns" }, { 1500, "1500ns" }, { 50000, "50us" }, { 100000000, "100ms" }, { 1000000000, "1s" },
-		{ 90000000000, "90s" }, { 120000000000, "2m" }, { 3600000000000, "1h" },
+		{ 0, "0" },
+		{ 1, "1ns" },
+		{ 1500, "1500ns" },
+		{ 50000, "50us" },
+		{ 100000000, "100ms" },
+		{ 1000000000, "1s" },
+		{ 90000000000, "90s" },
+		{ 120000000000, "2m" },
+		{ 3600000000000, "1h" },
 		{ UINT64_MAX, "18446744073709551615ns" },
 	};
 	char buf[32];
@@ -196,18 +204,21 @@ static void commas(void **state)
 
 static void check_si(void)
 {
+	/* clang-format off */
 	static const struct {
 		double value;
 		const char *text;
 	} row[] = {
-		{ 0, "0" },           { 5, "5" },             { 999, "999" },         { 1000, "1.00k" },
-		{ 1762923, "1.76M" }, { 17629230, "17.6M" },  { 176292300, "176M" },  { 2e9, "2.00G" },
-		{ 3.21e12, "3.21T" }, { 4e15, "4000T" },      { 0.5, "0.500" },       { 9.953, "9.95" },
-		{ 9.996, "10.0" },    { 99.96, "100" },       { 567.24, "567" },      { 999.4, "999" },
-		{ 999.6, "1.00k" },   { 999600, "1.00M" },    { 12.34, "12.3" },      { 0.00123, "0.00123" },
-		{ -1762923, "-1.76M" }, { NAN, "-" },         { INFINITY, "-" },      { -INFINITY, "-" },
+		{ 0, "0" }, { 5, "5" }, { 999, "999" }, { 1000, "1.00k" },
+		{ 1762923, "1.76M" }, { 17629230, "17.6M" }, { 176292300, "176M" },
+		{ 2e9, "2.00G" },
+		{ 3.21e12, "3.21T" }, { 4e15, "4000T" }, { 0.5, "0.500" }, { 9.953, "9.95" },
+		{ 9.996, "10.0" }, { 99.96, "100" }, { 567.24, "567" }, { 999.4, "999" },
+		{ 999.6, "1.00k" }, { 999600, "1.00M" }, { 12.34, "12.3" }, { 0.00123, "0.00123" },
+		{ -1762923, "-1.76M" }, { NAN, "-" }, { INFINITY, "-" }, { -INFINITY, "-" },
 		{ 1e-30, "0.000000000" },
 	};
+	/* clang-format on */
 	char buf[32];
 
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++)

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/record.h"
-#include "tap.h"
 #include "comma_locale.h"
+#include "tap.h"
 
 /* Prints the record, compares, and gives it back. */
 static void expect(json_t *object, const char *line)
@@ -43,7 +43,8 @@ static void members_keep_their_order(void **state)
 	assert_int_equal(record_add_bool(object, "no", false), 0);
 	assert_int_equal(record_add_uint(inner, "m", 3), 0);
 	assert_int_equal(record_add(object, "inner", inner), 0);
-	expect(object, "{\"type\":\"sum\",\"z\":1,\"a\":-2,\"yes\":true,\"no\":false,\"inner\":{\"m\":3}}\n");
+	expect(object,
+	       "{\"type\":\"sum\",\"z\":1,\"a\":-2,\"yes\":true,\"no\":false,\"inner\":{\"m\":3}}\n");
 }
 
 static void R115_nan_and_infinity_are_null(void **state)
@@ -68,16 +69,18 @@ static void numbers(void **state)
 	record_add_number(object, "tiny", 1e-9);
 	record_add_uint(object, "max", INT64_MAX);
 	record_add_uint(object, "beyond", UINT64_MAX);
-	expect(object, "{\"tenth\":0.1,\"pps\":1762923.125,\"tiny\":1e-9,\"max\":9223372036854775807,"
-		       "\"beyond\":1.84467440737096e19}\n");
+	expect(object,
+	       "{\"tenth\":0.1,\"pps\":1762923.125,\"tiny\":1e-9,\"max\":9223372036854775807,"
+	       "\"beyond\":1.84467440737096e19}\n");
 }
 
 static void R115_decimal_comma_changes_nothing(void **state)
 {
-	json_t *object = json_object();
+	json_t *object;
 
 	(void)state;
 	comma_locale();
+	object = json_object();
 	record_add_number(object, "half", 0.5);
 	record_add_number(object, "big", 1234567.5);
 	record_add_uint(object, "count", 1234567);
@@ -95,7 +98,8 @@ static void arrays(void **state)
 	assert_int_equal(record_add_array_uint(object, "n", value, 3), 0);
 	assert_int_equal(record_add_array_uint(object, "none", NULL, 0), 0);
 	assert_int_equal(record_add_array_text(object, "t", text, 3), 0);
-	expect(object, "{\"n\":[3,0,1099511627776],\"none\":[],\"t\":[\"a\",null,\"\xef\xbf\xbd\"]}\n");
+	expect(object,
+	       "{\"n\":[3,0,1099511627776],\"none\":[],\"t\":[\"a\",null,\"\xef\xbf\xbd\"]}\n");
 }
 
 /* An interface name or an argument with any bytes must not cost the whole record. */
@@ -106,17 +110,22 @@ static void text_that_is_not_utf8_is_repaired(void **state)
 	(void)state;
 	assert_int_equal(record_add_text(object, "null", NULL), 0);
 	assert_int_equal(record_add_text(object, "empty", ""), 0);
-	assert_int_equal(record_add_text(object, "good", "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"), 0);
+	assert_int_equal(
+		record_add_text(object, "good", "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"),
+		0);
 	assert_int_equal(record_add_text(object, "latin1", "gr\xfc\xdf"), 0);
 	assert_int_equal(record_add_text(object, "cut", "x\xe2\x82"), 0);
-	assert_int_equal(record_add_text(object, "mixed", "\xff\xe2\x82\xac\xc0\xaf\xf0\x9f\x98\x80\x80"), 0);
+	assert_int_equal(
+		record_add_text(object, "mixed", "\xff\xe2\x82\xac\xc0\xaf\xf0\x9f\x98\x80\x80"),
+		0);
 	assert_int_equal(record_add_text(object, "surrogate", "\xed\xa0\x80"), 0);
 	assert_int_equal(record_add_text(object, "quote", "a\"b\\c\nd\x01"), 0);
 #define BAD "\xef\xbf\xbd"
-	expect(object, "{\"null\":null,\"empty\":\"\",\"good\":\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80\","
-		       "\"latin1\":\"gr" BAD BAD "\",\"cut\":\"x" BAD BAD "\","
-		       "\"mixed\":\"" BAD "\xe2\x82\xac" BAD BAD "\xf0\x9f\x98\x80" BAD "\","
-		       "\"surrogate\":\"" BAD BAD BAD "\",\"quote\":\"a\\\"b\\\\c\\nd\\u0001\"}\n");
+	expect(object,
+	       "{\"null\":null,\"empty\":\"\",\"good\":\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80\","
+	       "\"latin1\":\"gr" BAD BAD "\",\"cut\":\"x" BAD BAD "\","
+	       "\"mixed\":\"" BAD "\xe2\x82\xac" BAD BAD "\xf0\x9f\x98\x80" BAD "\","
+	       "\"surrogate\":\"" BAD BAD BAD "\",\"quote\":\"a\\\"b\\\\c\\nd\\u0001\"}\n");
 }
 
 static void no_object_is_an_error(void **state)

@@ -60,7 +60,8 @@ static void test_every_size(void **state)
 	(void)state;
 	for (size_t size = 0; size <= SEQHDR_FULL + 2; size++) {
 		unsigned char *p = malloc(size ? size : 1);
-		size_t expected = size < SEQHDR_SHORT ? 0 : size < SEQHDR_FULL ? SEQHDR_SHORT : SEQHDR_FULL;
+		size_t fits = size < SEQHDR_FULL ? SEQHDR_SHORT : SEQHDR_FULL;
+		size_t expected = size < SEQHDR_SHORT ? 0 : fits;
 		struct seqhdr h = { 0 };
 
 		assert_int_equal(seqhdr_write(p, size, &header), expected);
@@ -107,10 +108,12 @@ static void test_not_ours(void **state)
 static void test_pktgen_both_orders(void **state)
 {
 	static const unsigned char network[PKTGENHDR_SIZE] = {
-		0xbe, 0x9b, 0xe9, 0x55, 0x00, 0x00, 0x01, 0x02, 0x65, 0x43, 0x21, 0x0f, 0x00, 0x0f, 0x42, 0x3f,
+		0xbe, 0x9b, 0xe9, 0x55, 0x00, 0x00, 0x01, 0x02,
+		0x65, 0x43, 0x21, 0x0f, 0x00, 0x0f, 0x42, 0x3f,
 	};
 	static const unsigned char little[PKTGENHDR_SIZE] = {
-		0x55, 0xe9, 0x9b, 0xbe, 0x02, 0x01, 0x00, 0x00, 0x0f, 0x21, 0x43, 0x65, 0x3f, 0x42, 0x0f, 0x00,
+		0x55, 0xe9, 0x9b, 0xbe, 0x02, 0x01, 0x00, 0x00,
+		0x0f, 0x21, 0x43, 0x65, 0x3f, 0x42, 0x0f, 0x00,
 	};
 	const unsigned char *fixture[] = { network, little };
 
@@ -151,8 +154,10 @@ int main(void)
 		{ "every payload size", test_every_size, NULL, NULL, NULL },
 		{ "a cut time stamp leaves the sequence", test_cut_stamp, NULL, NULL, NULL },
 		{ "other magic, version and kind are refused", test_not_ours, NULL, NULL, NULL },
-		{ "R135 pktgen header in both byte orders", test_pktgen_both_orders, NULL, NULL, NULL },
-		{ "pktgen header: too short or other magic", test_pktgen_refused, NULL, NULL, NULL },
+		{ "R135 pktgen header in both byte orders", test_pktgen_both_orders, NULL, NULL,
+		  NULL },
+		{ "pktgen header: too short or other magic", test_pktgen_refused, NULL, NULL,
+		  NULL },
 	};
 
 	return cmocka_run_group_tests_name("seqhdr", tests, NULL, NULL);

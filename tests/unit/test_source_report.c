@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums and rates of the source (R75), snapshots while threads add (R100), layout of the blocks (R101). */
+/* Sums and rates of the source (R75), snapshots while threads add (R100), layout of the blocks (R101), both voices (R102). */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -137,6 +140,70 @@ static void test_totals_never_decrease_r100(void **state)
 	free(b);
 }
 
+/* What a voice prints for this report. */
+static void capture(const struct report_voice *voice, const struct report *r, char *buf, size_t size)
+{
+	FILE *file = tmpfile();
+	struct err err = ERR_INIT;
+	int out = dup(STDOUT_FILENO);
+	size_t n;
+
+	assert_non_null(file);
+	fflush(stdout);
+	dup2(fileno(file), STDOUT_FILENO);
+	assert_int_equal(voice->report(r, &err), 0);
+	fflush(stdout);
+	dup2(out, STDOUT_FILENO);
+	close(out);
+	rewind(file);
+	n = fread(buf, 1, size - 1, file);
+	buf[n] = '\0';
+	fclose(file);
+}
+
+static void test_both_voices_say_the_same_r102(void **state)
+{
+	struct report_row rows[2] = { row(123457, 1, 3), row(234561, 1, 3) };
+	struct source_conf conf = { .sender = TX_SENDMMSG, .batch = 17, .gso = 4, .payload = 18, .rate = 181818, .run = 0xabc };
+	struct report r = { .kind = REPORT_SUM, .conf = &conf, .thread = rows, .n = 2, .achieved = 179009.5, .gso_errno = EIO };
+	/* In the text as text, in JSON as this member. */
+	static const struct { const char *text, *json; } figures[] = {
+		{ " 358018 ", "\"sent\":358018," },
+		{ " 6444324 ", "\"bytes\":6444324," },
+		{ " 1014 ", "\"refused\":{\"ENOBUFS\":777,\"EPERM\":237}" },
+		{ " 777 ENOBUFS", "\"ENOBUFS\":777" },
+		{ " 237 EPERM", "\"EPERM\":237" },
+		{ " 179009 ", "\"pps\":179009.0," },
+		{ " 2.000 ", "\"duration_s\":2.0," },
+		{ " 300", "\"ns_per_datagram\":300.0" },
+		{ " 123457 ", "\"sent\":123457," },
+		{ " 234561 ", "\"sent\":234561," },
+		{ "target 181818", "\"target_pps\":181818" },
+		{ "achieved 179009.5", "\"achieved_pps\":179009.5" },
+		{ "largest burst 55", "\"largest_burst\":55" },
+		{ "late bursts 7 of 999", "\"late\":7," },
+		{ "moved 3 times", "\"moved\":3," },
+		{ "UDP_SEGMENT with EIO", "\"gso\":{\"segments\":1,\"refused\":\"EIO\"}" },
+	};
+	static char text[8192], json[8192];
+
+	(void)state;
+	for (unsigned i = 0; i < STATS_ERRNOS; i++) {
+		rows[0].stats.refused[i] = stats_errno[i].error == ENOBUFS ? 777 : 0;
+		rows[1].stats.refused[i] = stats_errno[i].error == EPERM ? 237 : 0;
+	}
+	r.pace = (struct pacer){ .bursts = 999, .late = 7, .largest = 55, .moved = 3 };
+	report_total(&r);
+	capture(&report_text, &r, text, sizeof(text));
+	capture(&report_json, &r, json, sizeof(json));
+	for (unsigned i = 0; i < ARRAY_SIZE(figures); i++) {
+		if (!strstr(text, figures[i].text))
+			fail_msg("no '%s' in:\n%s", figures[i].text, text);
+		if (!strstr(json, figures[i].json))
+			fail_msg("no '%s' in:\n%s", figures[i].json, json);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +211,7 @@ int main(void)
 		cmocka_unit_test(test_unequal_threads_r75),
 		cmocka_unit_test(test_attempted_is_sent_and_refused),
 		cmocka_unit_test(test_totals_never_decrease_r100),
+		cmocka_unit_test(test_both_voices_say_the_same_r102),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
