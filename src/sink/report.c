@@ -96,7 +96,7 @@ static void note_doubts(struct report *r)
 	if (r->total.drops)
 		report_note(r, "the sockets dropped %llu: receive buffer %u of %u bytes at most; a faster reader or --rcvbuf helps",
 		     (unsigned long long)r->total.drops, r->total.queue_max, r->total.queue_limit);
-	if (s->wire_bytes > s->bytes && !r->setup->conf->no_copy)
+	if (s->truncated && !r->setup->conf->no_copy)
 		report_note(r, "%llu datagrams were longer than --buffer-size", (unsigned long long)s->truncated);
 }
 
@@ -120,6 +120,8 @@ void report_total(struct report *r, uint64_t duration_ns)
 	r->total.duration_ns = duration_ns;
 	for (unsigned i = 0; i < r->workers; i++)
 		add_worker(&r->total, &r->worker[i]);
+	if (report_knows(r, STATS_truncated) && !r->total.stats.truncated)
+		r->known |= STATS_WIRE_LEN;
 	r->fairness = fairness(r);
 	note_spread(r);
 	note_doubts(r);

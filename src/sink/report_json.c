@@ -151,14 +151,14 @@ static json_t *counters(const struct report *r, const struct stats *s)
 	return o;
 }
 
-static void add_rates(json_t *o, const struct report_worker *w)
+static void add_rates(json_t *o, const struct report *r, const struct report_worker *w)
 {
 	struct report_rates k;
 	json_t *rate = json_object(), *cpu = json_object();
 
 	report_rates(w, &k);
 	record_add_number(rate, "pps", k.pps);
-	record_add_number(rate, "bps", k.bps);
+	record_add_number(rate, "bps", report_knows(r, STATS_wire_bytes) ? k.bps : (double)NAN);
 	record_add_number(rate, "wall_ns_per_datagram", k.wall_ns);
 	record_add_number(rate, "mean_payload", k.payload);
 	record_add_number(rate, "mean_batch", k.batch);
@@ -180,7 +180,7 @@ static void add_worker(json_t *o, const struct report *r, const struct report_wo
 {
 	record_add_number(o, "duration_s", (double)w->duration_ns / (double)NSEC_PER_SEC);
 	record_add(o, counters_name, counters(r, &w->stats));
-	add_rates(o, w);
+	add_rates(o, r, w);
 	record_add_uint(o, "wakeups", w->wakeups);
 	record_add_uint(o, "preemptions", w->preemptions);
 	record_add_uint(o, "ring_drops", w->ring_drops);

@@ -2,6 +2,7 @@
 #include "sink/stats.h"
 
 #include <errno.h>
+#include <time.h>
 
 #define STATS_INFO(field, unit, needs, help) [STATS_##field] = { #field, unit, help, needs },
 
@@ -28,11 +29,17 @@ unsigned stats_errno_index(int code)
 	return i;
 }
 
+/* Publishing takes well under 1 us: spinning past it is enough, unless the worker lost its CPU in the middle. Then its turn has to come first; 1000
+ * pauses of 50 us and the timer slack are about 100 ms. */
+enum { SNAPSHOT_SPINS = 100, SNAPSHOT_TRIES = SNAPSHOT_SPINS + 1000, SNAPSHOT_PAUSE_NS = 50000 };
+
 void stats_snapshot(const struct stats_block *block, struct stats *out)
 {
 	uint64_t *to = (uint64_t *)out;
 
-	for (int tries = 0; tries < 10000; tries++) {
+	for (int tries = 0; tries < SNAPSHOT_TRIES; tries++) {
+		if (tries >= SNAPSHOT_SPINS)
+			nanosleep(&(struct timespec){ .tv_nsec = SNAPSHOT_PAUSE_NS }, NULL);
 		uint64_t before = atomic_load_explicit(&block->sequence, memory_order_acquire);
 
 		for (unsigned i = 0; i < STATS_WORDS; i++)

@@ -25,6 +25,7 @@ enum stats_need {
 	STATS_SEQUENCE = 1 << 2, /* --check-sequence */
 	STATS_PKTGEN = 1 << 3,   /* --check-pktgen */
 	STATS_CONTROL = 1 << 4,  /* control messages are asked for and the engine takes them */
+	STATS_WIRE_LEN = 1 << 5, /* nothing was truncated, or the engine knows how long it was */
 };
 
 /* X(field, unit, needs, help) */
@@ -34,7 +35,7 @@ enum stats_need {
 	X(calls, "calls", STATS_ALWAYS, "receive system calls made")                                                 \
 	X(empty_polls, "calls", STATS_ALWAYS, "receive system calls that found nothing (EAGAIN)")                    \
 	X(bytes, "bytes", STATS_ALWAYS, "UDP payload bytes stored in our buffers")                                   \
-	X(wire_bytes, "bytes", STATS_ALWAYS, "UDP payload bytes that the senders sent; more than bytes when truncated") \
+	X(wire_bytes, "bytes", STATS_WIRE_LEN, "UDP payload bytes that the senders sent; more than bytes when truncated") \
 	X(empty, "datagrams", STATS_ALWAYS, "datagrams without payload")                                             \
 	X(truncated, "datagrams", STATS_TRUNC, "datagrams longer than the buffer")                                   \
 	X(ctrunc, "datagrams", STATS_CONTROL, "datagrams whose control messages were cut (MSG_CTRUNC)")              \
@@ -121,7 +122,8 @@ static ALWAYS_INLINE void stats_publish(struct stats_block *block, const struct 
 	atomic_store_explicit(&block->sequence, seq + 2, memory_order_release);
 }
 
-/* Control thread: a consistent copy. Retries while the worker is publishing; gives up being consistent (never blocks) after 10000 tries. */
+/* Control thread: a consistent copy. Retries while the worker is publishing, and sleeps between tries where the worker lost its CPU in the
+ * middle of it; after about 100 ms of that gives up being consistent. */
 void stats_snapshot(const struct stats_block *block, struct stats *out);
 
 /* Control thread, before workers exist. */

@@ -13,6 +13,7 @@ static int begin(struct report *out, const struct setup *setup, const struct set
 
 	*out = (struct report){ .setup = setup, .engine = engine, .run = run, .workers = workers };
 	out->known |= engine->ops->caps & ENGINE_TRUNC ? STATS_TRUNC : 0;
+	out->known |= engine->ops->caps & ENGINE_WIRE_LEN ? STATS_WIRE_LEN : 0;
 	out->known |= engine->ops->caps & ENGINE_CMSG && engine->conf.control_size ? STATS_CONTROL : 0;
 	out->known |= bits & HANDLER_FAMILY ? STATS_FAMILY : 0;
 	out->known |= bits & HANDLER_SEQUENCE ? STATS_SEQUENCE : 0;
@@ -31,12 +32,15 @@ static void identity(struct report_worker *w, const struct worker *from)
 
 static void usage(struct report_worker *w, const struct clock_usage *from, const struct clock_usage *to)
 {
-	w->cpu_ns = clock_elapsed(from->cpu_ns, to->cpu_ns);
-	w->user_ns = clock_elapsed(from->user_ns, to->user_ns);
-	w->system_ns = clock_elapsed(from->system_ns, to->system_ns);
-	w->cycles = clock_elapsed(from->cycles, to->cycles);
-	w->wakeups = clock_elapsed(from->voluntary, to->voluntary);
-	w->preemptions = clock_elapsed(from->involuntary, to->involuntary);
+	struct clock_usage used;
+
+	clock_usage_since(from, to, &used);
+	w->cpu_ns = used.cpu_ns;
+	w->user_ns = used.user_ns;
+	w->system_ns = used.system_ns;
+	w->cycles = used.cycles;
+	w->wakeups = used.voluntary;
+	w->preemptions = used.involuntary;
 }
 
 /* Drops and queues of the sockets that belong to this worker alone; a shared socket shows in the total only. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conf - what udp_source was asked to do: the option table, the checks that need more than one option, and the values derived
- * from them. Main thread, before any other exists; read only afterwards.
+ * conf - what udp_source was asked to do: the option table, the checks that need more than one option, and the
+ * values derived from them. Main thread, before any other exists; read only afterwards.
  */
 #ifndef SOURCE_CONF_H
 #define SOURCE_CONF_H
@@ -57,9 +57,10 @@ struct source_conf {
 	char **argv;
 };
 
-/* Reads the command line. *next as opt_parse; --version and --dump-options are answered here. On success the caller ends
- * with conf_free. -EINVAL: usage. */
-int conf_parse(struct source_conf *conf, int argc, char **argv, enum opt_next *next, struct err *err);
+/* Reads the command line. *next as opt_parse; --version and --dump-options are answered here. On success the
+ * caller ends with conf_free. -EINVAL: usage. */
+int conf_parse(struct source_conf *conf, int argc, char **argv, enum opt_next *next,
+	       struct err *err);
 
 /* Datagrams in one message: what was asked, or as many as fit into the largest message. 1 = no GSO. */
 unsigned conf_segments(const struct source_conf *conf);

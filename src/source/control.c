@@ -8,7 +8,8 @@
 #include "base/log.h"
 #include "base/num.h"
 
-/* With --rate the threads end by themselves, after the datagrams that are due in the duration; this is for one that is late. */
+/* With --rate the threads end by themselves, after the datagrams that are due in the duration; this is for one
+ * that is late. */
 #define GRACE_NS (20 * NSEC_PER_MSEC)
 
 /* The progress line is written so often. */
@@ -70,12 +71,14 @@ static void progress(const struct workers *team)
 
 	report_period(&r, team, &begin);
 	report_rates(&r.total, &rates);
-	log_progress("%.1f s  %s sent  %s pps  %llu refused", rates.seconds, num_commas(r.total.stats.sent, sent, sizeof(sent)),
-		     num_si(rates.pps, pps, sizeof(pps)), (unsigned long long)stats_refused_total(&r.total.stats));
+	log_progress("%.1f s  %s sent  %s pps  %llu refused", rates.seconds,
+		     num_commas(r.total.stats.sent, sent, sizeof(sent)),
+		     num_si(rates.pps, pps, sizeof(pps)),
+		     (unsigned long long)stats_refused_total(&r.total.stats));
 }
 
-static int print_period(const struct workers *team, const struct report_voice *voice, struct report_mark *mark, bool partial,
-			struct err *err)
+static int print_period(const struct workers *team, const struct report_voice *voice,
+			struct report_mark *mark, bool partial, struct err *err)
 {
 	struct report r;
 
@@ -84,12 +87,15 @@ static int print_period(const struct workers *team, const struct report_voice *v
 	return voice->report(&r, err);
 }
 
-int control_run(const struct source_conf *conf, struct workers *team, const struct report_voice *voice, struct err *err)
+int control_run(const struct source_conf *conf, struct workers *team,
+		const struct report_voice *voice, struct err *err)
 {
 	const uint64_t begin = team->base_ns, never = UINT64_MAX;
-	const uint64_t end = conf->duration_ns ? begin + conf->duration_ns + (conf->rate ? GRACE_NS : 0) : never;
+	const uint64_t end =
+		conf->duration_ns ? begin + conf->duration_ns + (conf->rate ? GRACE_NS : 0) : never;
 	struct report_mark mark = { .ns = begin };
-	uint64_t period = conf->interval_ns ? begin + conf->interval_ns : never, shown = begin + PROGRESS_NS;
+	uint64_t period = conf->interval_ns ? begin + conf->interval_ns : never,
+		 shown = begin + PROGRESS_NS;
 	bool over = false;
 	int ret = 0, stopped;
 

@@ -8,15 +8,17 @@
 #include "source/report.h"
 #include "source/workers.h"
 
-/* Blocks the signals that control_run takes: SIGINT, SIGTERM and SIGHUP end the run in order; SIGUSR1, SIGUSR2 and SIGPIPE do
- * nothing. Call before threads exist. */
+/* Blocks the signals that control_run takes: SIGINT, SIGTERM and SIGHUP end the run in order; SIGUSR1, SIGUSR2
+ * and SIGPIPE do nothing. Call before threads exist. */
 void control_init(void);
 
 /* For workers_start: wakes control_run up. Any thread. */
 void control_notify(void *data);
 
-/* Lets the threads send until all have ended, a signal came, or the duration is over; then stops and joins them. Prints a record per --interval and,
- * on a terminal, the progress line. Returns 0, the error of a thread, or -errno when a record could not be written. */
-int control_run(const struct source_conf *conf, struct workers *team, const struct report_voice *voice, struct err *err);
+/* Lets the threads send until all have ended, a signal came, or the duration is over; then stops and joins them.
+ * Prints a record per --interval and, on a terminal, the progress line. Returns 0, the error of a thread, or
+ * -errno when a record could not be written. */
+int control_run(const struct source_conf *conf, struct workers *team,
+		const struct report_voice *voice, struct err *err);
 
 #endif

@@ -31,19 +31,24 @@ static int raise_limit(unsigned flows, struct err *err)
 	if (limit.rlim_max < need)
 		limit.rlim_max = need;
 	if (setrlimit(RLIMIT_NOFILE, &limit))
-		return err_sys(err, errno, "--flows %u needs %llu descriptors (ulimit -n)", flows, (unsigned long long)need);
+		return err_sys(err, errno, "--flows %u needs %llu descriptors (ulimit -n)", flows,
+			       (unsigned long long)need);
 	return 0;
 }
 
 static int set_option(int fd, int level, int name, const char *option, int value, struct err *err)
 {
-	return setsockopt(fd, level, name, &value, sizeof(value)) ? err_sys(err, errno, "--%s %d", option, value) : 0;
+	return setsockopt(fd, level, name, &value, sizeof(value))
+		       ? err_sys(err, errno, "--%s %d", option, value)
+		       : 0;
 }
 
-/* Options that struct sock_conf does not have, for the family of the packets and, on a mapped destination, of the socket. */
+/* Options that struct sock_conf does not have, for the family of the packets and, on a mapped destination, of
+ * the socket. */
 static int set_options(int fd, const struct source_conf *conf, struct err *err)
 {
-	bool v4 = addr_packet_family(&conf->dst) == AF_INET, v6 = conf->dst.sa.sa_family == AF_INET6;
+	bool v4 = addr_packet_family(&conf->dst) == AF_INET,
+	     v6 = conf->dst.sa.sa_family == AF_INET6;
 	bool hops = conf->ttl >= 0 && addr_is_multicast(&conf->dst);
 	struct timeval timeout = { .tv_usec = SEND_TIMEOUT_NS / NSEC_PER_USEC };
 	int ret = 0;
@@ -61,9 +66,11 @@ static int set_options(int fd, const struct source_conf *conf, struct err *err)
 	return ret;
 }
 
-static int open_flow(struct flow *flow, unsigned index, const struct source_conf *conf, struct err *err)
+static int open_flow(struct flow *flow, unsigned index, const struct source_conf *conf,
+		     struct err *err)
 {
-	/* An IPv6 socket takes a mapped destination only when it is a dual one; sock_open then sets TOS and TTL for both families. */
+	/* An IPv6 socket takes a mapped destination only when it is a dual one; sock_open then sets TOS and TTL
+	 * for both families. */
 	const struct sock_conf sock = {
 		.v6only = addr_is_mapped(&conf->dst) ? SOCK_V6ONLY_OFF : SOCK_V6ONLY_ON,
 		.sndbuf = conf->sndbuf,
@@ -88,7 +95,7 @@ unsigned flows_fragments(int family, unsigned mtu, uint64_t payload, unsigned *f
 {
 	unsigned header = family == AF_INET ? IPV4_HEADER : IPV6_HEADER;
 	unsigned extra = family == AF_INET ? 0 : IPV6_FRAGMENT_HEADER;
-	unsigned room;
+	unsigned last, each;
 
 	*fit = 0;
 	if (mtu < header + extra + 8)
@@ -96,17 +103,20 @@ unsigned flows_fragments(int family, unsigned mtu, uint64_t payload, unsigned *f
 	*fit = mtu - header - UDP_HEADER;
 	if (payload <= *fit)
 		return 1;
-	room = (mtu - header - extra) & ~7u;
-	return (payload + UDP_HEADER + room - 1) / room;
+	last = mtu - header - extra;
+	each = last & ~7u;
+	return 1 + (payload + UDP_HEADER - last + each - 1) / each;
 }
 
-/* Asks the kernel, on a connected socket; 0 where it does not say. A mapped destination answers to the IPv4 option. */
+/* Asks the kernel, on a connected socket; 0 where it does not say. A mapped destination answers to the IPv4
+ * option. */
 static unsigned path_mtu(const struct flow *flow, int packet_family)
 {
 	int mtu = 0;
 	socklen_t len = sizeof(mtu);
-	int ret = packet_family == AF_INET ? getsockopt(flow->fd, IPPROTO_IP, IP_MTU, &mtu, &len) :
-					     getsockopt(flow->fd, IPPROTO_IPV6, IPV6_MTU, &mtu, &len);
+	int ret = packet_family == AF_INET
+			  ? getsockopt(flow->fd, IPPROTO_IP, IP_MTU, &mtu, &len)
+			  : getsockopt(flow->fd, IPPROTO_IPV6, IPV6_MTU, &mtu, &len);
 
 	return ret || mtu < 0 ? 0 : mtu;
 }

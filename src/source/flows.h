@@ -26,11 +26,13 @@ struct flows {
 	unsigned fit;        /* largest payload that fits the MTU; 0 = not known */
 };
 
-/* Opens, binds and connects all; raises the limit of descriptors where that is allowed. Nothing stays open on failure. */
+/* Opens, binds and connects all; raises the limit of descriptors where that is allowed. Nothing stays open on
+ * failure. */
 int flows_open(struct flows *flows, const struct source_conf *conf, struct err *err);
 
-/* IP fragments that a datagram of this payload makes on a path of this MTU; *fit: the largest payload that makes one. family: of the packet.
- * RFC 791 (IPv4 header 20), RFC 8200 (IPv6 header 40, fragment header 8): all but the last fragment carry a multiple of 8 bytes. */
+/* IP fragments that a datagram of this payload makes on a path of this MTU; *fit: the largest payload that makes
+ * one. family: of the packet. RFC 791 (IPv4 header 20), RFC 8200 (IPv6 header 40, fragment header 8): all but
+ * the last fragment carry a multiple of 8 bytes. */
 unsigned flows_fragments(int family, unsigned mtu, uint64_t payload, unsigned *fit);
 
 void flows_close(struct flows *flows);

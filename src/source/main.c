@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* udp_source - sends UDP datagrams and says how many of them the kernel took. Here: the order of start-up and tear-down. */
+/* udp_source - sends UDP datagrams and says how many of them the kernel took. Here: the order of start-up and
+ * tear-down. */
 #include <errno.h>
 
 #include "base/log.h"

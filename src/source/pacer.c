@@ -21,8 +21,8 @@ static void real_sleep_until(void *data UNUSED, uint64_t ns)
 
 const struct pacer_clock pacer_monotonic = { .now = real_now, .sleep_until = real_sleep_until };
 
-void pacer_init(struct pacer *p, const struct pacer_clock *clock, uint64_t rate, unsigned thread, unsigned threads, unsigned atom,
-		unsigned most)
+void pacer_init(struct pacer *p, const struct pacer_clock *clock, uint64_t rate, unsigned thread,
+		unsigned threads, unsigned atom, unsigned most)
 {
 	uint64_t due = rate * PACER_BURST_NS / NSEC_PER_SEC / threads;
 
@@ -39,7 +39,8 @@ void pacer_start(struct pacer *p, uint64_t base)
 uint64_t pacer_deadline(const struct pacer *p)
 {
 	/* Whole seconds apart, so that 64 bits are enough: the rest is below rate <= 1e9. */
-	return p->base + p->position / p->rate * NSEC_PER_SEC + p->position % p->rate * NSEC_PER_SEC / p->rate;
+	return p->base + p->position / p->rate * NSEC_PER_SEC +
+	       p->position % p->rate * NSEC_PER_SEC / p->rate;
 }
 
 static unsigned bucket_of(uint64_t ns)
@@ -114,7 +115,8 @@ double pacer_achieved(const struct pacer *p)
 {
 	if (p->last_ns <= p->first_ns)
 		return NAN;
-	return (double)(p->scheduled - p->last_burst) * (double)NSEC_PER_SEC / (double)(p->last_ns - p->first_ns);
+	return (double)(p->scheduled - p->last_burst) * (double)NSEC_PER_SEC /
+	       (double)(p->last_ns - p->first_ns);
 }
 
 void pacer_add(struct pacer *sum, const struct pacer *p)

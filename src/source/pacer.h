@@ -2,13 +2,14 @@
 /*
  * pacer - when the next datagrams are due.
  *
- * The schedule is absolute: datagram k of the program (k counts over all threads) is due at base + k / rate, computed from k each time, so
- * that rounding never adds up and threads share a rate exactly: with a burst of b, thread t of T has the datagrams
- * t*b .. t*b+b-1 of every T*b. Waiting is clock_nanosleep(TIMER_ABSTIME) to PACER_SPIN_NS before the time, then reading the
- * clock until it has come.
+ * The schedule is absolute: datagram k of the program (k counts over all threads) is due at base + k / rate,
+ * computed from k each time, so that rounding never adds up and threads share a rate exactly: with a burst of b,
+ * thread t of T has the datagrams t*b .. t*b+b-1 of every T*b. Waiting is clock_nanosleep(TIMER_ABSTIME) to
+ * PACER_SPIN_NS before the time, then reading the clock until it has come.
  *
- * Behind schedule: what is due is sent at once, without a wait, until the schedule is met again; but only up to PACER_CATCHUP_NS. Beyond
- * that the whole schedule of this thread is moved by the delay and that is counted: a delay never becomes a flood.
+ * Behind schedule: what is due is sent at once, without a wait, until the schedule is met again; but only up to
+ * PACER_CATCHUP_NS. Beyond that the whole schedule of this thread is moved by the delay and that is counted: a
+ * delay never becomes a flood.
  *
  * One owner thread; its figures may be read after the join.
  */
@@ -21,7 +22,8 @@
 
 /* Datagrams go out one by one up to 20,000 per second and thread; above, in bursts of what is due in this time. */
 #define PACER_BURST_NS 50000
-/* Sleep ends so long before the deadline: what a sleeping thread needs to be on the CPU again (a timer's slack is set to 1 ns). */
+/* Sleep ends so long before the deadline: what a sleeping thread needs to be on the CPU again (a timer's slack
+ * is set to 1 ns). */
 #define PACER_SPIN_NS 60000
 /* The most that is caught up with, so at most rate / 100 datagrams. */
 #define PACER_CATCHUP_NS 10000000
@@ -30,7 +32,8 @@
 /* One sleep: so soon a stop is noticed. */
 #define PACER_SLICE_NS 50000000
 
-/* Lateness of bursts, four buckets per power of two: bucket i holds values up to pacer_bucket_top(i). 4 * 36 reach 137 s. */
+/* Lateness of bursts, four buckets per power of two: bucket i holds values up to pacer_bucket_top(i). 4 * 36
+ * reach 137 s. */
 #define PACER_BUCKETS 144
 
 /* The clock, so that tests can bring their own. */
@@ -59,8 +62,8 @@ struct pacer {
 };
 
 /* atom: datagrams that cannot be parted (a GSO message); a burst is a multiple of it. most: the batch. */
-void pacer_init(struct pacer *p, const struct pacer_clock *clock, uint64_t rate, unsigned thread, unsigned threads, unsigned atom,
-		unsigned most);
+void pacer_init(struct pacer *p, const struct pacer_clock *clock, uint64_t rate, unsigned thread,
+		unsigned threads, unsigned atom, unsigned most);
 
 /* The schedule begins. */
 void pacer_start(struct pacer *p, uint64_t base);
@@ -74,10 +77,12 @@ unsigned pacer_wait(struct pacer *p, unsigned want, const atomic_bool *stop);
 /* Datagrams per second between the first and the last burst; NAN with fewer than two. */
 double pacer_achieved(const struct pacer *p);
 
-/* Adds the figures of one thread to a sum (bursts, late, moved, moved_ns, bucket; largest and late_max_ns: the maximum). */
+/* Adds the figures of one thread to a sum (bursts, late, moved, moved_ns, bucket; largest and late_max_ns: the
+ * maximum). */
 void pacer_add(struct pacer *sum, const struct pacer *p);
 
-/* Lateness that so many in a thousand bursts did not exceed, in ns; an upper bound, at most 25 % too high (the width of a bucket). */
+/* Lateness that so many in a thousand bursts did not exceed, in ns; an upper bound, at most 25 % too high (the
+ * width of a bucket). */
 uint64_t pacer_permille(const struct pacer *p, unsigned permille);
 
 #endif

@@ -7,7 +7,8 @@
 #include "base/clock.h"
 #include "net/seqhdr.h"
 
-int payload_init(struct payload *p, unsigned slots, size_t size, uint32_t run, bool pktgen, struct err *err)
+int payload_init(struct payload *p, unsigned slots, size_t size, uint32_t run, bool pktgen,
+		 struct err *err)
 {
 	*p = (struct payload){
 		.slots = slots,
@@ -18,13 +19,15 @@ int payload_init(struct payload *p, unsigned slots, size_t size, uint32_t run, b
 		.data = malloc(MAX(slots * size, 1)),
 	};
 	if (!p->data)
-		return err_sys(err, ENOMEM, "payload memory (%u datagrams of %zu bytes)", slots, size);
+		return err_sys(err, ENOMEM, "payload memory (%u datagrams of %zu bytes)", slots,
+			       size);
 	for (size_t at = 0, k = 0; at < slots * size; at++, k = k + 1 == size ? 0 : k + 1)
 		p->data[at] = k;
 	return 0;
 }
 
-static void number_pktgen(struct payload *p, unsigned first, unsigned end, uint64_t sequence, uint64_t now)
+static void number_pktgen(struct payload *p, unsigned first, unsigned end, uint64_t sequence,
+			  uint64_t now)
 {
 	struct pktgenhdr header = {
 		.sec = now / NSEC_PER_SEC,
@@ -37,11 +40,16 @@ static void number_pktgen(struct payload *p, unsigned first, unsigned end, uint6
 	}
 }
 
-void payload_number(struct payload *p, unsigned first, unsigned end, uint16_t stream, uint64_t sequence)
+void payload_number(struct payload *p, unsigned first, unsigned end, uint16_t stream,
+		    uint64_t sequence)
 {
 	uint64_t now = p->stamped ? clock_wall() : 0;
 	struct seqhdr header = {
-		.kind = SEQHDR_DATA, .stamped = p->stamped, .run = p->run, .stream = stream, .stamp_ns = now,
+		.kind = SEQHDR_DATA,
+		.stamped = p->stamped,
+		.run = p->run,
+		.stream = stream,
+		.stamp_ns = now,
 	};
 
 	if (p->pktgen) {

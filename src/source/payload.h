@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * payload - the datagrams of one batch in memory: equal slots, one behind the other (a GSO message is a run of slots).
+ * payload - the datagrams of one batch in memory: equal slots, one behind the other (a GSO message is a run of
+ * slots).
  *
- * The fill (byte k of the datagram is k modulo 256: a copy shifted by some bytes shows itself) is written once, when the
- * memory is made; what changes per datagram is the header only. One owner thread.
+ * The fill (byte k of the datagram is k modulo 256: a copy shifted by some bytes shows itself) is written once,
+ * when the memory is made; what changes per datagram is the header only. One owner thread.
  */
 #ifndef SOURCE_PAYLOAD_H
 #define SOURCE_PAYLOAD_H
@@ -24,11 +25,13 @@ struct payload {
 };
 
 /* Allocates, and touches every page. run, pktgen and size as in the configuration. */
-int payload_init(struct payload *p, unsigned slots, size_t size, uint32_t run, bool pktgen, struct err *err);
+int payload_init(struct payload *p, unsigned slots, size_t size, uint32_t run, bool pktgen,
+		 struct err *err);
 
-/* Writes headers into slots first..end-1: this stream, sequence numbers from `sequence` on. One CLOCK_REALTIME read per call where the header
- * has a time stamp: all datagrams of a call carry the same. */
-void payload_number(struct payload *p, unsigned first, unsigned end, uint16_t stream, uint64_t sequence);
+/* Writes headers into slots first..end-1: this stream, sequence numbers from `sequence` on. One CLOCK_REALTIME
+ * read per call where the header has a time stamp: all datagrams of a call carry the same. */
+void payload_number(struct payload *p, unsigned first, unsigned end, uint16_t stream,
+		    uint64_t sequence);
 
 static inline unsigned char *payload_slot(const struct payload *p, unsigned slot)
 {

@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "net/sock_buffer.h"
 
-/* IP_MTU_DISCOVER values under which the kernel refuses a datagram larger than the MTU instead of cutting it: IP_PMTUDISC_DO, PROBE,
- * INTERFACE (ip_dont_fragment and ip_sk_ignore_df in net/ip.h). */
+/* IP_MTU_DISCOVER values under which the kernel refuses a datagram larger than the MTU instead of cutting it:
+ * IP_PMTUDISC_DO, PROBE, INTERFACE (ip_dont_fragment and ip_sk_ignore_df in net/ip.h). */
 #define REFUSES_LARGE(pmtu) ((pmtu) >= 2 && (pmtu) <= 4)
 
 static void snapshot(const struct workers *team, struct stats *out)
@@ -49,7 +49,8 @@ static uint64_t started(const struct worker *w)
 
 static void fill_row(struct report_row *row, const struct worker *w)
 {
-	/* The split is sampled and scaled, so that a part may come out smaller than before: keep it within the whole. */
+	/* The split is sampled and scaled, so that a part may come out smaller than before: keep it within the
+	 * whole. */
 	uint64_t cpu = w->after.cpu_ns - w->before.cpu_ns;
 	uint64_t user = MIN(clock_elapsed(w->before.user_ns, w->after.user_ns), cpu);
 
@@ -140,8 +141,10 @@ static void notice_mtu(const struct source_conf *conf, const struct flows *flows
 	if (flows->fragments <= 1)
 		return;
 	snprintf(cut, sizeof(cut), "%u fragments per datagram", flows->fragments);
-	log_notice("payload %llu does not fit the path MTU of %u (at most %u do): %s", (unsigned long long)conf->payload, flows->mtu,
-		   flows->fit, REFUSES_LARGE(conf->pmtu) ? "refused with EMSGSIZE, as --pmtu forbids fragments" : cut);
+	log_notice("payload %llu does not fit the path MTU of %u (at most %u do): %s",
+		   (unsigned long long)conf->payload, flows->mtu, flows->fit,
+		   REFUSES_LARGE(conf->pmtu) ? "refused with EMSGSIZE, as --pmtu forbids fragments"
+					     : cut);
 }
 
 void report_notices(const struct source_conf *conf, const struct flows *flows)

@@ -2,11 +2,12 @@
 /*
  * report - one struct with everything a period or the whole run has shown, and the two voices that print it.
  *
- * All arithmetic is here, once; a voice only formats. What is undefined (a rate over no time) is NAN in struct report_rates: text prints "-",
- * JSON null. Main thread.
+ * All arithmetic is here, once; a voice only formats. What is undefined (a rate over no time) is NAN in struct
+ * report_rates: text prints "-", JSON null. Main thread.
  *
- * Aggregates: counters and CPU time are sums over threads. The duration of the total is from the first thread's start to the last one's end, and its
- * pps = sent / that; a thread's own pps uses its own time. Never sums or means of rates: threads may run for unequal times.
+ * Aggregates: counters and CPU time are sums over threads. The duration of the total is from the first thread's
+ * start to the last one's end, and its pps = sent / that; a thread's own pps uses its own time. Never sums or
+ * means of rates: threads may run for unequal times.
  */
 #ifndef SOURCE_REPORT_H
 #define SOURCE_REPORT_H
@@ -64,7 +65,8 @@ void report_rates(const struct report_row *row, struct report_rates *out);
 
 void report_free(struct report *r);
 
-/* Says on stderr what people would not expect: a datagram that does not fit the path MTU, a send buffer smaller than asked for. */
+/* Says on stderr what people would not expect: a datagram that does not fit the path MTU, a send buffer smaller
+ * than asked for. */
 void report_notices(const struct source_conf *conf, const struct flows *flows);
 
 /* Both write to standard output and flush it; -errno with a sentence when that fails. */

@@ -49,8 +49,10 @@ static json_t *options(const struct source_conf *conf)
 	for (const struct opt *o = conf->set.table; o->name; o++) {
 		bool set = o->def || o->type == OPT_FLAG || opt_given(&conf->set, o->name);
 
-		if (o->type != OPT_SET && o->type != OPT_ALIAS && o->type != OPT_HELP && o->type != OPT_CONFIG && !o->hidden)
-			record_add_text(all, o->name, set ? opt_text(&conf->set, o, text, sizeof(text)) : NULL);
+		if (o->type != OPT_SET && o->type != OPT_ALIAS && o->type != OPT_HELP &&
+		    o->type != OPT_CONFIG && !o->hidden)
+			record_add_text(all, o->name,
+					set ? opt_text(&conf->set, o, text, sizeof(text)) : NULL);
 	}
 	return all;
 }
@@ -169,8 +171,10 @@ static json_t *threads(const struct report *r)
 		json_t *one = json_object();
 
 		record_add_uint(one, "index", row->index);
-		add_known(one, "cpu_asked", row->cpu_asked < 0 ? UINT64_MAX : (uint64_t)row->cpu_asked);
-		add_known(one, "cpu_obtained", row->cpu_ran < 0 ? UINT64_MAX : (uint64_t)row->cpu_ran);
+		add_known(one, "cpu_asked",
+			  row->cpu_asked < 0 ? UINT64_MAX : (uint64_t)row->cpu_asked);
+		add_known(one, "cpu_obtained",
+			  row->cpu_ran < 0 ? UINT64_MAX : (uint64_t)row->cpu_ran);
 		add_row(one, row);
 		json_array_append_new(list, one);
 	}

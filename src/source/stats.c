@@ -3,13 +3,17 @@
 
 #include <errno.h>
 
-#define E(name, hint) { name, #name, hint }
+#define E(name, hint) \
+	{ \
+		name, #name, hint \
+	}
 
 const struct stats_errno stats_errno[STATS_ERRNOS] = {
 	E(ECONNREFUSED, "nobody listens on that port"),
 	E(ENOBUFS, "a device queue was full"),
 	E(EPERM, "a firewall rule or a full conntrack table"),
-	E(EMSGSIZE, "larger than the path MTU and not to be fragmented, or larger than UDP carries"),
+	E(EMSGSIZE,
+	  "larger than the path MTU and not to be fragmented, or larger than UDP carries"),
 	E(ENETUNREACH, "no route"),
 	E(EHOSTUNREACH, "no route, or the neighbour does not answer"),
 	E(EACCES, "a broadcast address or a prohibit route"),

@@ -2,8 +2,8 @@
 /*
  * stats - what a thread has sent: one padded block per thread, written by that thread only.
  *
- * Counters only grow. The owner publishes once per system call or batch by relaxed load and store (a plain add, no bus lock); anybody
- * may take a snapshot at any time. A period is the difference of two snapshots.
+ * Counters only grow. The owner publishes once per system call or batch by relaxed load and store (a plain add,
+ * no bus lock); anybody may take a snapshot at any time. A period is the difference of two snapshots.
  */
 #ifndef SOURCE_STATS_H
 #define SOURCE_STATS_H
@@ -21,7 +21,8 @@
 	X(calls, "send system calls, failed ones too")                                \
 	X(bytes, "payload bytes of the accepted datagrams")
 
-/* Refused datagrams are counted by errno: what a UDP send may return on Linux. Anything else is counted under the last entry. */
+/* Refused datagrams are counted by errno: what a UDP send may return on Linux. Anything else is counted under
+ * the last entry. */
 struct stats_errno {
 	int error;        /* 0: others */
 	const char *name;
@@ -50,12 +51,15 @@ struct stats_block {
 	} at;
 };
 
-_Static_assert(sizeof(struct stats_block) % PAD_ALIGN == 0, "blocks of two threads must not share a line");
+_Static_assert(sizeof(struct stats_block) % PAD_ALIGN == 0,
+	       "blocks of two threads must not share a line");
 
 /* Owner: adds to one counter. */
 static inline void stats_add(_Atomic uint64_t *counter, uint64_t value)
 {
-	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + value, memory_order_relaxed);
+	uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
+
+	atomic_store_explicit(counter, now + value, memory_order_relaxed);
 }
 
 /* Owner: n datagrams were refused with this errno. */

@@ -8,11 +8,8 @@
 #include "net/cmsg.h"
 
 const struct tx_ops *const tx_table[] = {
-	[TX_SENDMMSG] = &tx_sendmmsg,
-	[TX_SENDMSG] = &tx_sendmsg,
-	[TX_SENDTO] = &tx_sendto,
-	[TX_SEND] = &tx_send,
-	[TX_WRITE] = &tx_write,
+	[TX_SENDMMSG] = &tx_sendmmsg, [TX_SENDMSG] = &tx_sendmsg, [TX_SENDTO] = &tx_sendto,
+	[TX_SEND] = &tx_send,	      [TX_WRITE] = &tx_write,
 };
 
 int tx_init(struct tx *tx, const struct tx_conf *conf, struct err *err)
@@ -44,7 +41,8 @@ void tx_layout(struct tx *tx, unsigned segments)
 	size_t used = 0;
 
 	if (segments > 1)
-		cmsg_put(tx->control, sizeof(tx->control), &used, SOL_UDP, UDP_SEGMENT, &size, sizeof(size));
+		cmsg_put(tx->control, sizeof(tx->control), &used, SOL_UDP, UDP_SEGMENT, &size,
+			 sizeof(size));
 	tx->segments = segments;
 	for (unsigned i = 0; i < tx->payload.slots / segments; i++) {
 		tx->iov[i].iov_base = payload_slot(&tx->payload, i * segments);

@@ -2,8 +2,9 @@
 /*
  * tx - the senders: one small table of operations, one file per system call.
  *
- * A sender takes datagrams out of the slots of struct payload, in order, and says how many the kernel accepted. It knows nothing of
- * counting, pacing or flows: those are worker.c. Adding a sender: a file tx_NAME.c, an entry in tx_table, enum tx_index and TX_NAMES.
+ * A sender takes datagrams out of the slots of struct payload, in order, and says how many the kernel accepted.
+ * It knows nothing of counting, pacing or flows: those are worker.c. Adding a sender: a file tx_NAME.c, an entry
+ * in tx_table, enum tx_index and TX_NAMES.
  */
 #ifndef SOURCE_TX_H
 #define SOURCE_TX_H
@@ -24,7 +25,8 @@ enum tx_cap {
 	TX_BATCH = 1 << 1, /* one system call takes several messages */
 };
 
-/* What one call of send did. Either sent > 0 or error != 0 (both: error belongs to the datagram behind the last one sent). */
+/* What one call of send did. Either sent > 0 or error != 0 (both: error belongs to the datagram behind the last
+ * one sent). */
 struct tx_result {
 	unsigned sent;     /* datagrams accepted, a prefix of those given */
 	unsigned messages; /* messages accepted: what UdpOutDatagrams counts */
@@ -38,7 +40,8 @@ struct tx;
 struct tx_ops {
 	const char *name;
 	unsigned caps; /* enum tx_cap */
-	/* Sends slots first..end-1 through the connected socket fd. *result is zeroed by the caller. Worker thread. first is a multiple of tx->segments. */
+	/* Sends slots first..end-1 through the connected socket fd. *result is zeroed by the caller. Worker
+	 * thread. first is a multiple of tx->segments. */
 	void (*send)(struct tx *tx, int fd, unsigned first, unsigned end, struct tx_result *result);
 };
 
@@ -83,7 +86,8 @@ void tx_uncut(struct tx *tx, unsigned end);
 void tx_free(struct tx *tx);
 
 /* The loop of the senders that take one datagram per call; `one` sends a slot, negative = errno is set. */
-static ALWAYS_INLINE void tx_each(struct tx *tx, int fd, unsigned first, unsigned end, struct tx_result *result,
+static ALWAYS_INLINE void tx_each(struct tx *tx, int fd, unsigned first, unsigned end,
+				  struct tx_result *result,
 				  ssize_t (*one)(const struct tx *tx, int fd, unsigned slot))
 {
 	for (unsigned slot = first; slot < end; slot++) {

@@ -7,7 +7,8 @@ static ssize_t send_one(const struct tx *tx, int fd, unsigned slot)
 	return send(fd, payload_slot(&tx->payload, slot), tx->payload.size, 0);
 }
 
-static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end, struct tx_result *result)
+static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end,
+		       struct tx_result *result)
 {
 	tx_each(tx, fd, first, end, result, send_one);
 }

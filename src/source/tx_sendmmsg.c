@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sendmmsg(2): the whole batch in one call. The kernel takes at most 1024 messages (UIO_MAXIOV) and may stop anywhere: the
- * caller comes back with the rest. */
+/* sendmmsg(2): the whole batch in one call. The kernel takes at most 1024 messages (UIO_MAXIOV) and may stop
+ * anywhere: the caller comes back with the rest. */
 #include "source/tx.h"
 
-static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end, struct tx_result *result)
+static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end,
+		       struct tx_result *result)
 {
 	unsigned messages = tx_cut(tx, first, end);
 	int n = sendmmsg(fd, &tx->message[first / tx->segments], messages, 0);
@@ -19,4 +20,6 @@ static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end, stru
 	tx_uncut(tx, end);
 }
 
-const struct tx_ops tx_sendmmsg = { .name = "sendmmsg", .caps = TX_GSO | TX_BATCH, .send = send_slots };
+const struct tx_ops tx_sendmmsg = { .name = "sendmmsg",
+				    .caps = TX_GSO | TX_BATCH,
+				    .send = send_slots };

@@ -2,7 +2,8 @@
 /* sendmsg(2): one message per call; under GSO a message is several datagrams. */
 #include "source/tx.h"
 
-static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end, struct tx_result *result)
+static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end,
+		       struct tx_result *result)
 {
 	unsigned at = first / tx->segments, messages = tx_cut(tx, first, end);
 

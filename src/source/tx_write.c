@@ -9,7 +9,8 @@ static ssize_t send_one(const struct tx *tx, int fd, unsigned slot)
 	return write(fd, payload_slot(&tx->payload, slot), tx->payload.size);
 }
 
-static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end, struct tx_result *result)
+static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end,
+		       struct tx_result *result)
 {
 	tx_each(tx, fd, first, end, result, send_one);
 }

@@ -2,6 +2,7 @@
 #include "source/worker.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -37,8 +38,10 @@ static void pause_after(const struct worker *w, int error)
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
-/* The message that begins at slot `first` met an error. Returns how many of its datagrams are done with, or -errno. */
-static int handle_error(struct worker *w, const struct flow *flow, unsigned first, unsigned end, int error)
+/* The message that begins at slot `first` met an error. Returns how many of its datagrams are done with, or
+ * -errno. */
+static int handle_error(struct worker *w, const struct flow *flow, unsigned first, unsigned end,
+			int error)
 {
 	unsigned n = MIN(w->tx.segments, end - first);
 
@@ -104,7 +107,8 @@ static uint64_t datagrams(const struct source_conf *conf)
 
 	if (!conf->rate || !conf->duration_ns || s >= UINT32_MAX)
 		return conf->count;
-	return MIN(conf->count, s * conf->rate + (ns * conf->rate + NSEC_PER_SEC - 1) / NSEC_PER_SEC);
+	return MIN(conf->count,
+		   s * conf->rate + (ns * conf->rate + NSEC_PER_SEC - 1) / NSEC_PER_SEC);
 }
 
 int worker_prepare(struct worker *w)
@@ -119,8 +123,12 @@ int worker_prepare(struct worker *w)
 		.pktgen = conf->pktgen_header,
 		.dst = conf->dst,
 	};
-	int ret = cpu_pin_self(w->cpu, &w->err);
+	char name[16]; /* TASK_COMM_LEN: for top -H and the like */
+	int ret;
 
+	snprintf(name, sizeof(name), "source-%u", w->index);
+	prctl(PR_SET_NAME, name);
+	ret = cpu_pin_self(w->cpu, &w->err);
 	if (!ret)
 		ret = tx_init(&w->tx, &tx, &w->err);
 	if (ret)
@@ -129,7 +137,8 @@ int worker_prepare(struct worker *w)
 	w->next_flow = w->index;
 	w->left = worker_share(datagrams(conf), w->index, conf->threads);
 	if (conf->rate)
-		pacer_init(&w->pacer, &pacer_monotonic, conf->rate, w->index, conf->threads, tx.segments, w->tx.payload.slots);
+		pacer_init(&w->pacer, &pacer_monotonic, conf->rate, w->index, conf->threads,
+			   tx.segments, w->tx.payload.slots);
 	return 0;
 }
 

@@ -2,16 +2,18 @@
 /*
  * worker - what one sending thread does: prepare, then send its share of the datagrams and account for each.
  *
- * While running nothing is allocated, logged or locked; the clock is read per batch where the header carries a time stamp and
- * per burst under --rate, else never.
+ * While running nothing is allocated, logged or locked; the clock is read per batch where the header carries a
+ * time stamp and per burst under --rate, else never.
  *
  * What becomes of a datagram:
- *   accepted        sent; its flow's sequence number moves on
- *   EINTR, EAGAIN   tried again, not counted
- *   EIO, EINVAL, EMSGSIZE on a GSO message: GSO is off from here on and the same datagrams go out plain; not counted
- *   EBADF, EFAULT, ENOTSOCK, ENOSYS, EOPNOTSUPP, EDESTADDRREQ: the program itself is wrong; the thread ends and the run fails
- *   any other errno refused, counted by errno; the next datagram takes its sequence number over. Without --rate a pause follows, except
- *                   after ECONNREFUSED (a passing event) and EMSGSIZE (ends with the count anyway)
+ *   accepted: sent; its flow's sequence number moves on
+ *   EINTR, EAGAIN: tried again, not counted
+ *   EIO, EINVAL, EMSGSIZE on a GSO message: GSO is off from here on and the same datagrams go out plain; not
+ *     counted
+ *   EBADF, EFAULT, ENOTSOCK, ENOSYS, EOPNOTSUPP, EDESTADDRREQ: the program itself is wrong; the thread ends and
+ *     the run fails
+ *   any other errno: refused, counted by errno; the next datagram takes its sequence number over. Without --rate
+ *     a pause follows, except after ECONNREFUSED (a passing event) and EMSGSIZE (ends with the count anyway)
  */
 #ifndef SOURCE_WORKER_H
 #define SOURCE_WORKER_H
@@ -54,7 +56,8 @@ void worker_run(struct worker *w, uint64_t base_ns);
 /* One batch: the datagrams in slots 0..n-1 for this flow. Returns 0, or -errno when the thread cannot go on. */
 int worker_batch(struct worker *w, struct flow *flow, unsigned n);
 
-/* The share of thread `index` of `count`: shares differ by one at most and add up exactly. UINT64_MAX (no end) stays. */
+/* The share of thread `index` of `count`: shares differ by one at most and add up exactly. UINT64_MAX (no end)
+ * stays. */
 uint64_t worker_share(uint64_t count, unsigned index, unsigned threads);
 
 /* After the thread has ended. */

@@ -33,16 +33,30 @@ static void *thread_main(void *data)
 	return NULL;
 }
 
-/* With every signal blocked: main alone handles them. */
-static int spawn(struct member *m)
+/* The next thread, with every signal blocked: main alone handles them. */
+static int spawn(struct workers *team, const struct source_conf *conf, struct flows *flows)
 {
+	const struct cpu_list *cpus = &conf->cpus;
+	struct member *m = &team->member[team->started];
 	sigset_t all, old;
 	int ret;
 
+	*m = (struct member){
+		.team = team,
+		.worker = {
+			.index = team->started,
+			.cpu = cpus->n ? cpus->cpu[team->started % cpus->n] : -1,
+			.conf = conf,
+			.flows = flows,
+			.stop = &team->stop,
+		},
+	};
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&m->thread, NULL, thread_main, m);
+	ret = -pthread_create(&m->thread, NULL, thread_main, m);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!ret)
+		team->started++;
 	return ret;
 }
 
@@ -66,10 +80,10 @@ static int first_error(const struct workers *team, struct err *err)
 	return 0;
 }
 
-int workers_start(struct workers *team, const struct source_conf *conf, struct flows *flows, void (*ended)(void *), void *data,
-		  struct err *err)
+int workers_start(struct workers *team, const struct source_conf *conf, struct flows *flows,
+		  void (*ended)(void *), void *data, struct err *err)
 {
-	int ret;
+	int ret = 0;
 
 	*team = (struct workers){
 		.n = conf->threads,
@@ -77,26 +91,14 @@ int workers_start(struct workers *team, const struct source_conf *conf, struct f
 		.changed = PTHREAD_COND_INITIALIZER,
 		.ended = ended,
 		.ended_data = data,
-		.member = aligned_alloc(_Alignof(struct member), conf->threads * sizeof(*team->member)),
+		.member = aligned_alloc(_Alignof(struct member),
+					conf->threads * sizeof(*team->member)),
 	};
 	if (!team->member)
 		return err_sys(err, ENOMEM, "memory for %d threads", conf->threads);
 	atomic_init(&team->running, team->n);
-	for (ret = 0; team->started < team->n && !ret; team->started += !ret) {
-		struct member *m = &team->member[team->started];
-
-		*m = (struct member){
-			.team = team,
-			.worker = {
-				.index = team->started,
-				.cpu = conf->cpus.n ? conf->cpus.cpu[team->started % conf->cpus.n] : -1,
-				.conf = conf,
-				.flows = flows,
-				.stop = &team->stop,
-			},
-		};
-		ret = -spawn(m);
-	}
+	while (team->started < team->n && !ret)
+		ret = spawn(team, conf, flows);
 	if (ret)
 		err_sys(err, ret, "cannot start thread %u of %u", team->started + 1, team->n);
 	wait_ready(team);

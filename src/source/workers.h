@@ -30,10 +30,10 @@ struct workers {
 	uint64_t base_ns;         /* CLOCK_MONOTONIC when sending began */
 };
 
-/* Starts all threads; returns when each has pinned itself and allocated. On failure no thread is left. ended: each thread's last act, so
- * that the control thread looks at workers_running. */
-int workers_start(struct workers *team, const struct source_conf *conf, struct flows *flows, void (*ended)(void *), void *data,
-		  struct err *err);
+/* Starts all threads; returns when each has pinned itself and allocated. On failure no thread is left. ended:
+ * each thread's last act, so that the control thread looks at workers_running. */
+int workers_start(struct workers *team, const struct source_conf *conf, struct flows *flows,
+		  void (*ended)(void *), void *data, struct err *err);
 
 /* They begin to send. */
 void workers_go(struct workers *team);
@@ -41,8 +41,8 @@ void workers_go(struct workers *team);
 /* Threads still sending. */
 unsigned workers_running(const struct workers *team);
 
-/* Ends the run: they stop within a system call (at most 50 ms when the send buffer is stuck) or a slice of sleep (50 ms); then waits
- * for them. Returns 0, or the error of the first that failed (err may be NULL). */
+/* Ends the run: they stop within a system call (at most 50 ms when the send buffer is stuck) or a slice of sleep
+ * (50 ms); then waits for them. Returns 0, or the error of the first that failed (err may be NULL). */
 int workers_stop(struct workers *team, struct err *err);
 
 /* After workers_stop, or a failed workers_start. */

@@ -17,7 +17,7 @@ static const struct family {
 } families[] = {
 	{ "127.0.0.1", { "127.0.0.1", NULL } },
 	{ "::1", { "::1", NULL } },
-	{ "*", { "127.0.0.1", "::1" } },
+	{ "*", { "::1", "127.0.0.1" } }, /* in this order: the second has more control data, and needs a header armed again */
 };
 
 static const char *const family_names[] = { "v4", "v6", "dual", NULL };

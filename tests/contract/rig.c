@@ -68,7 +68,6 @@ void rig_start(struct rig *rig, unsigned nsocks)
 	if ((rig->ops->prepare && rig->ops->prepare(&rig->run, &err) < 0) ||
 	    rig->ops->open(&rig->run, &slot, &rig->engine, &err) < 0)
 		fail_msg("[%s] %s", rig->cell, err.text);
-	rig_hurry(rig);
 }
 
 int rig_recv(struct rig *rig, unsigned limit)

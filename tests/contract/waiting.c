@@ -184,9 +184,27 @@ static void wait_asleep(struct worker *w)
 		sched_yield();
 }
 
-static void test_wake(void **state)
+/* Joins the worker, waking it again until it is gone, as the caller has to. Returns 0 or ETIMEDOUT. */
+static int wake_and_join(struct worker *w)
 {
-	const struct rig_case *c = *state;
+	int rc;
+
+	do {
+		struct timespec soon;
+
+		w->rig->ops->wake(w->rig->engine);
+		clock_gettime(CLOCK_REALTIME, &soon);
+		soon.tv_nsec += 5000000;
+		soon.tv_sec += soon.tv_nsec / 1000000000;
+		soon.tv_nsec %= 1000000000;
+		rc = pthread_timedjoin_np(w->thread, NULL, &soon);
+	} while (rc == ETIMEDOUT && rig_waiting(w->rig));
+	return rc;
+}
+
+/* Wakes a worker that sleeps in recv. Returns how long its last recv had waited in vain. */
+static uint64_t wake_sleeper(const struct rig_case *c)
+{
 	struct worker w;
 	struct rig rig;
 
@@ -197,25 +215,23 @@ static void test_wake(void **state)
 	start_worker(&w, &rig);
 	wait_asleep(&w);
 	atomic_store(&w.stop, true);
-
-	struct timespec deadline = { 0 };
-	int rc;
-
-	/* As the caller has to: again until the worker is gone. */
-	do {
-		c->ops->wake(rig.engine);
-		clock_gettime(CLOCK_REALTIME, &deadline);
-		deadline.tv_nsec += 5000000;
-		deadline.tv_sec += deadline.tv_nsec / 1000000000;
-		deadline.tv_nsec %= 1000000000;
-		rc = pthread_timedjoin_np(w.thread, NULL, &deadline);
-	} while (rc == ETIMEDOUT && rig_waiting(&rig));
-	CHECK_EQUAL(&rig, rc, 0);
+	CHECK_EQUAL(&rig, wake_and_join(&w), 0);
 	CHECK_EQUAL(&rig, w.events, 0);
 	CHECK_EQUAL(&rig, w.bad, 0);
 	/* A wake between the join and close harms nobody. */
 	c->ops->wake(rig.engine);
 	rig_stop(&rig);
+	return rig.batch.waited_ns;
+}
+
+/* Under poll recv comes back by itself after a tick, which can happen at the moment of the wake, but not every time. */
+static void test_wake(void **state)
+{
+	int tries = 5;
+
+	while (wake_sleeper(*state) && --tries)
+		;
+	assert_int_not_equal(tries, 0);
 }
 
 /* A wake that finds nobody waiting ends the next recv, once. */

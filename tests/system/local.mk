@@ -6,6 +6,15 @@ TESTS += $(system_tests)
 EXTRA_DIST += $(system_modules) $(system_tests)
 
 # udp_source against a plain receiver.
-source_system_tests = %D%/test_source.py %D%/test_source_net.py
+source_system_tests = %D%/test_source.py %D%/test_source_faults.py %D%/test_source_net.py
 TESTS += $(source_system_tests)
 EXTRA_DIST += %D%/receiver.py $(source_system_tests)
+
+# udp_sink: each engine against traffic whose numbers are known.
+sink_system_tests = %D%/test_sink_matrix.py
+TESTS += $(sink_system_tests)
+EXTRA_DIST += %D%/sender.py $(sink_system_tests)
+
+# The manual pages and README against the programs.
+TESTS += %D%/test_manual.py
+EXTRA_DIST += %D%/test_manual.py

@@ -8,6 +8,7 @@ import threading
 import time
 
 from check import equal, fail
+from harness import SANITIZERS
 from udp import need_ipv6, socket_drops
 
 SO_TIMESTAMPNS = 35        # asm-generic/socket.h
@@ -16,6 +17,9 @@ IPV6_RECVTCLASS, IPV6_TCLASS = 66, 67  # linux/in6.h
 IP_RECVTOS = 13
 SHORT, FULL = 18, 26       # header bytes without and with the time stamp
 FILL = bytes(range(256)) * 256
+
+# How long a program may take to end after a signal; the leak check of a sanitizer at exit takes its time too.
+STOP_S = 2.0 if SANITIZERS else 0.2
 
 
 def loopback(family):

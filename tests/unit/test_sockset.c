@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
+
 #include "sockset.h"
 #include "tap.h"
 
@@ -170,6 +172,59 @@ static void test_add_connected(void **state)
 	add_flow("::", "127.0.0.2", SOCK_V6ONLY_OFF); /* mapped */
 }
 
+struct adder {
+	struct sock_set *set;
+	uint16_t first_port;
+	atomic_int failed;
+};
+
+enum { ADDS = 50 };
+
+static void *add_many(void *arg)
+{
+	struct adder *adder = arg;
+	const struct sock *listener = &adder->set->sock[0];
+	struct addr peer = listener->local;
+
+	for (int i = 0; i < ADDS; i++) {
+		addr_set_port(&peer, (uint16_t)(adder->first_port + i));
+		if (sockset_add_connected(adder->set, listener, &listener->local, &peer, NULL) < 0)
+			adder->failed++;
+	}
+	return NULL;
+}
+
+/* Workers add at the same time: each socket has an index of its own, and those below n are complete. */
+static void test_add_from_threads(void **state)
+{
+	struct addr listen = parsed("127.0.0.1");
+	struct sockset_conf conf = conf_of(&listen, 1, 1);
+	struct adder adder[] = { { .first_port = 1000 }, { .first_port = 2000 } };
+	pthread_t thread[2];
+	unsigned seen = 0, n;
+	struct sock_set set;
+
+	(void)state;
+	conf.reserve = 2 * ADDS;
+	open_ok(&set, &conf);
+	for (int i = 0; i < 2; i++) {
+		adder[i].set = &set;
+		assert_int_equal(pthread_create(&thread[i], NULL, add_many, &adder[i]), 0);
+	}
+	while (seen < set.capacity) {
+		n = atomic_load_explicit(&set.n, memory_order_acquire);
+		for (; seen < n; seen++)
+			assert_true(set.sock[seen].fd >= 0 && (!seen || set.sock[seen].peer.len));
+		if (adder[0].failed || adder[1].failed)
+			break;
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	assert_int_equal(set.n, 1 + 2 * ADDS);
+	assert_int_equal(adder[0].failed + adder[1].failed, 0);
+	sockset_close(&set);
+}
+
 /* A failed connect(2) leaves no socket and no gap. */
 static void test_add_refused(void **state)
 {
@@ -229,6 +284,7 @@ int main(void)
 		{ "steering by CPU loses nothing", test_steer, NULL, NULL, NULL },
 		{ "multicast with several sockets is refused", test_multicast, NULL, NULL, NULL },
 		{ "connected sockets beside the listener", test_add_connected, NULL, NULL, NULL },
+		{ "sockets added by two threads at once", test_add_from_threads, NULL, NULL, NULL },
 		{ "a connected socket that cannot be", test_add_refused, NULL, NULL, NULL },
 		{ "R77 drops by socket, over the wrap", test_drops, NULL, NULL, NULL },
 	};

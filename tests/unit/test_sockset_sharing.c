@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -189,6 +191,58 @@ static void test_device(void **state)
 	sockset_close(&set);
 }
 
+/* Opens one kind, says how it went, and holds it until the other side has tried too. Returns 0 when it got the port. */
+static int try_and_hold(enum kind kind, const struct addr *listen, int to, int from)
+{
+	struct sockset_conf conf = conf_kind(kind, listen);
+	struct sock_set set;
+	int rc = sockset_open(&set, &conf, NULL);
+	char done = 'x';
+
+	if (write(to, &done, 1) != 1 || read(from, &done, 1) != 1)
+		rc = -EPIPE;
+	sockset_close(&set);
+	return rc;
+}
+
+/* Two instances that start at the same moment, one of which does not share: never do both get the port. */
+static void race(enum kind ours, enum kind theirs, const struct addr *listen)
+{
+	int there[2], back[2], status, rc;
+	pid_t pid;
+
+	assert_int_equal(pipe(there), 0);
+	assert_int_equal(pipe(back), 0);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		_exit(try_and_hold(theirs, listen, back[1], there[0]) ? 1 : 0);
+	assert_true(pid > 0);
+	rc = try_and_hold(ours, listen, there[1], back[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_true(rc == 0 || rc == -EADDRINUSE);
+	assert_false(rc == 0 && WEXITSTATUS(status) == 0);
+	for (int i = 0; i < 2; i++) {
+		close(there[i]);
+		close(back[i]);
+	}
+}
+
+static void test_race(void **state)
+{
+	struct sock s = opened("127.0.0.1", &plain);
+	struct addr listen = s.local;
+
+	(void)state;
+	sock_close(&s);
+	for (int i = 0; i < 100; i++) {
+		race(GROUP, JOIN, &listen);
+		race(JOIN, GROUP, &listen);
+		race(GROUP, GROUP, &listen);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +253,7 @@ int main(void)
 		{ "R96 overlapping addresses of one instance", test_overlap_inside, NULL, NULL,
 		  NULL },
 		{ "R96 a program of somebody else", test_stranger, NULL, NULL, NULL },
+		{ "R96 two that start at the same moment", test_race, NULL, NULL, NULL },
 		{ "R96 devices", test_device, NULL, NULL, NULL },
 	};
 

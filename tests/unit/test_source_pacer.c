@@ -37,7 +37,10 @@ static void fake_sleep(void *data, uint64_t until)
 
 static atomic_bool stop;
 
-#define CLOCK(fake) { .now = fake_now, .sleep_until = fake_sleep, .data = fake }
+#define CLOCK(fake) \
+	{ \
+		.now = fake_now, .sleep_until = fake_sleep, .data = fake \
+	}
 
 static void test_deadlines_do_not_drift(void **state)
 {
@@ -66,15 +69,16 @@ static void test_burst_size(void **state)
 		uint64_t rate;
 		unsigned threads, atom, most, burst;
 	} cases[] = {
-		{ 1, 1, 1, 32, 1 },           { 2551, 1, 1, 32, 1 },     { 20000, 1, 1, 32, 1 },
-		{ 300000, 1, 1, 32, 15 },     { 300000, 3, 1, 32, 5 },   { 1000000000, 1, 1, 32, 32 },
-		{ 1, 1, 8, 64, 8 },           { 1000000, 1, 8, 64, 48 }, { 1000000, 1, 50, 200, 50 },
+		{ 1, 1, 1, 32, 1 },	  { 2551, 1, 1, 32, 1 },     { 20000, 1, 1, 32, 1 },
+		{ 300000, 1, 1, 32, 15 }, { 300000, 3, 1, 32, 5 },   { 1000000000, 1, 1, 32, 32 },
+		{ 1, 1, 8, 64, 8 },	  { 1000000, 1, 8, 64, 48 }, { 1000000, 1, 50, 200, 50 },
 	};
 	struct pacer p;
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
-		pacer_init(&p, &pacer_monotonic, cases[i].rate, 0, cases[i].threads, cases[i].atom, cases[i].most);
+		pacer_init(&p, &pacer_monotonic, cases[i].rate, 0, cases[i].threads, cases[i].atom,
+			   cases[i].most);
 		assert_int_equal(p.burst, cases[i].burst);
 	}
 }
@@ -150,7 +154,8 @@ static void test_short_delay_is_caught_up(void **state)
 	fake.ns += 5 * NSEC_PER_MSEC + 500000; /* off the CPU */
 	for (unsigned i = 0; i < 10; i++)
 		pacer_wait(&p, 1, &stop);
-	/* Numbers 10 to 14 were due meanwhile, and the one before was sent without a wait between. The schedule stays. */
+	/* Numbers 10 to 14 were due meanwhile, and the one before was sent without a wait between. The schedule
+	 * stays. */
 	assert_int_equal(p.moved, 0);
 	assert_int_equal(p.largest, 6);
 	assert_int_equal(p.late, 5);

@@ -25,7 +25,9 @@ static void test_every_size_r25(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(sizes); i++) {
-		size_t size = sizes[i], header = size < SEQHDR_SHORT ? 0 : size < SEQHDR_FULL ? SEQHDR_SHORT : SEQHDR_FULL;
+		size_t size = sizes[i], header = size < SEQHDR_SHORT  ? 0
+						 : size < SEQHDR_FULL ? SEQHDR_SHORT
+								      : SEQHDR_FULL;
 		uint64_t before = clock_wall();
 		struct payload p;
 
@@ -124,18 +126,24 @@ static void test_fragments_r62(void **state)
 		uint64_t payload;
 		unsigned fragments, fit;
 	} cases[] = {
-		{ AF_INET, 1500, 0, 1, 1472 },      { AF_INET, 1500, 1472, 1, 1472 },    { AF_INET, 1500, 1473, 2, 1472 },
-		{ AF_INET, 1500, 2952, 2, 1472 },   { AF_INET, 1500, 2953, 3, 1472 },    { AF_INET, 1500, 8192, 6, 1472 },
-		{ AF_INET, 1500, 65507, 45, 1472 }, { AF_INET, 65535, 65507, 1, 65507 }, { AF_INET6, 1500, 1452, 1, 1452 },
-		{ AF_INET6, 1500, 1453, 2, 1452 },  { AF_INET6, 1280, 65507, 54, 1232 }, { AF_INET, 1499, 1471, 1, 1471 },
-		{ AF_INET, 1499, 1472, 2, 1471 },   { AF_INET, 0, 100, 0, 0 },
+		{ AF_INET, 1500, 0, 1, 1472 },	     { AF_INET, 1500, 1472, 1, 1472 },
+		{ AF_INET, 1500, 1473, 2, 1472 },    { AF_INET, 1500, 2952, 2, 1472 },
+		{ AF_INET, 1500, 2953, 3, 1472 },    { AF_INET, 1500, 8192, 6, 1472 },
+		{ AF_INET, 1500, 65507, 45, 1472 },  { AF_INET, 65535, 65507, 1, 65507 },
+		{ AF_INET6, 1500, 1452, 1, 1452 },   { AF_INET6, 1500, 1453, 2, 1452 },
+		{ AF_INET6, 1280, 65507, 54, 1232 }, { AF_INET, 1499, 1471, 1, 1471 },
+		{ AF_INET, 1499, 1472, 2, 1471 },    { AF_INET, 1499, 2943, 2, 1471 },
+		{ AF_INET, 1499, 2944, 3, 1471 },    { AF_INET, 1499, 4415, 3, 1471 },
+		{ AF_INET, 1499, 4416, 4, 1471 },    { AF_INET, 0, 100, 0, 0 },
 	};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
 		unsigned fit;
 
-		assert_int_equal(flows_fragments(cases[i].family, cases[i].mtu, cases[i].payload, &fit), cases[i].fragments);
+		assert_int_equal(
+			flows_fragments(cases[i].family, cases[i].mtu, cases[i].payload, &fit),
+			cases[i].fragments);
 		assert_int_equal(fit, cases[i].fit);
 	}
 }

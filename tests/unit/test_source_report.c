@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums and rates of the source (R75), snapshots while threads add (R100), layout of the blocks (R101), both voices (R102). */
+/* Sums and rates of the source (R75), snapshots while threads add (R100), layout of the blocks (R101), both
+ * voices (R102). */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -44,8 +45,8 @@ static void test_equal_threads_r75(void **state)
 	NEAR(k.seconds, 2.);
 	NEAR(k.pps, 2e6);
 	NEAR(k.bps, 2e6 * 18 * 8);
-	NEAR(k.wall_ns, 500.);  /* between datagrams of the program */
-	NEAR(k.cpu_ns, 300.);   /* of all CPUs per datagram */
+	NEAR(k.wall_ns, 500.); /* between datagrams of the program */
+	NEAR(k.cpu_ns, 300.);  /* of all CPUs per datagram */
 	NEAR(k.user_ns, 100.);
 	NEAR(k.system_ns, 200.);
 	NEAR(k.per_call, 10.);
@@ -141,7 +142,8 @@ static void test_totals_never_decrease_r100(void **state)
 }
 
 /* What a voice prints for this report. */
-static void capture(const struct report_voice *voice, const struct report *r, char *buf, size_t size)
+static void capture(const struct report_voice *voice, const struct report *r, char *buf,
+		    size_t size)
 {
 	FILE *file = tmpfile();
 	struct err err = ERR_INIT;
@@ -164,10 +166,22 @@ static void capture(const struct report_voice *voice, const struct report *r, ch
 static void test_both_voices_say_the_same_r102(void **state)
 {
 	struct report_row rows[2] = { row(123457, 1, 3), row(234561, 1, 3) };
-	struct source_conf conf = { .sender = TX_SENDMMSG, .batch = 17, .gso = 4, .payload = 18, .rate = 181818, .run = 0xabc };
-	struct report r = { .kind = REPORT_SUM, .conf = &conf, .thread = rows, .n = 2, .achieved = 179009.5, .gso_errno = EIO };
+	struct source_conf conf = { .sender = TX_SENDMMSG,
+				    .batch = 17,
+				    .gso = 4,
+				    .payload = 18,
+				    .rate = 181818,
+				    .run = 0xabc };
+	struct report r = { .kind = REPORT_SUM,
+			    .conf = &conf,
+			    .thread = rows,
+			    .n = 2,
+			    .achieved = 179009.5,
+			    .gso_errno = EIO };
 	/* In the text as text, in JSON as this member. */
-	static const struct { const char *text, *json; } figures[] = {
+	static const struct {
+		const char *text, *json;
+	} figures[] = {
 		{ " 358018 ", "\"sent\":358018," },
 		{ " 6444324 ", "\"bytes\":6444324," },
 		{ " 1014 ", "\"refused\":{\"ENOBUFS\":777,\"EPERM\":237}" },

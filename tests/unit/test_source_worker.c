@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of each datagram, with a kernel of our own: short counts, refusals, retries, GSO that fails (R51 R56 R107 R109). */
+/* What becomes of each datagram, with a kernel of our own: short counts, refusals, retries, GSO that fails (R51
+ * R56 R107 R109). */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,18 +16,18 @@
 
 /* The kernel: at call number `at` this happens; any other call takes everything (at most `limit` messages). */
 struct event {
-	unsigned at;     /* from 1 */
+	unsigned at;	 /* from 1 */
 	unsigned accept; /* messages taken first */
-	int error;       /* then this; 0 = a short count */
+	int error;	 /* then this; 0 = a short count */
 };
 
 static struct {
 	const struct event *event;
 	unsigned limit, call;
-	unsigned n;                 /* datagrams taken */
+	unsigned n; /* datagrams taken */
 	uint64_t sequence[MANY];
 	uint16_t stream[MANY];
-	unsigned largest_message;   /* datagrams */
+	unsigned largest_message; /* datagrams */
 	bool refuse_gso;
 } kernel;
 
@@ -81,7 +82,9 @@ struct bench {
 /* A worker with one flow. rate 1: refusals make no pause; 0: they do. */
 static void set_up(struct bench *b, unsigned batch, unsigned segments, const struct event *events)
 {
-	const struct tx_conf tx = { .ops = &fake, .batch = batch, .segments = segments, .size = SEQHDR_SHORT, .run = 5 };
+	const struct tx_conf tx = {
+		.ops = &fake, .batch = batch, .segments = segments, .size = SEQHDR_SHORT, .run = 5
+	};
 	struct err err = ERR_INIT;
 
 	memset(&kernel, 0, sizeof(kernel));
@@ -200,7 +203,9 @@ static void test_prefix_and_error_in_one_call(void **state)
 
 static void test_interrupted_is_no_loss_r109(void **state)
 {
-	static const struct event events[] = { { 1, 0, EINTR }, { 2, 3, EINTR }, { 3, 0, EAGAIN }, { 4, 1, EAGAIN }, { 0 } };
+	static const struct event events[] = {
+		{ 1, 0, EINTR }, { 2, 3, EINTR }, { 3, 0, EAGAIN }, { 4, 1, EAGAIN }, { 0 }
+	};
 	struct bench b;
 	struct stats s;
 
@@ -215,7 +220,8 @@ static void test_interrupted_is_no_loss_r109(void **state)
 
 static void test_every_errno_has_its_place(void **state)
 {
-	static const int errors[] = { ENOBUFS, EPERM, ECONNREFUSED, EMSGSIZE, EHOSTUNREACH, ENETUNREACH, EACCES, EINVAL, EIO };
+	static const int errors[] = { ENOBUFS,	   EPERM,  ECONNREFUSED, EMSGSIZE, EHOSTUNREACH,
+				      ENETUNREACH, EACCES, EINVAL,	 EIO };
 	struct bench b;
 
 	(void)state;
@@ -247,7 +253,9 @@ static void test_every_errno_has_its_place(void **state)
 
 static void test_refusal_pauses_without_rate_r107(void **state)
 {
-	static const struct event events[] = { { 1, 0, EPERM }, { 2, 0, EPERM }, { 3, 0, ENOBUFS }, { 4, 0, ECONNREFUSED }, { 0 } };
+	static const struct event events[] = {
+		{ 1, 0, EPERM }, { 2, 0, EPERM }, { 3, 0, ENOBUFS }, { 4, 0, ECONNREFUSED }, { 0 }
+	};
 	struct bench b;
 	uint64_t begin;
 
@@ -284,7 +292,8 @@ static void test_gso_refused_r51(void **state)
 	static const int errors[] = { EIO, EINVAL, EMSGSIZE };
 
 	(void)state;
-	/* At the first and at the third message, with a short last message: the batch goes out plain, nothing is counted as refused. */
+	/* At the first and at the third message, with a short last message: the batch goes out plain, nothing is
+	 * counted as refused. */
 	for (unsigned i = 0; i < ARRAY_SIZE(errors); i++) {
 		const struct event at_once[] = { { 1, 0, errors[i] }, { 0 } };
 		const struct event later[] = { { 1, 2, 0 }, { 2, 0, errors[i] }, { 0 } };
