@@ -27,7 +27,7 @@ static const struct engine_ops *const preference[] = {
 static const struct {
 	unsigned cap;
 	const char *cannot;
-	const char *asked; /* NULL: the options of the control messages asked for */
+	const char *asked; /* NULL: the control messages asked for */
 } lacks[] = {
 	{ ENGINE_SRC, "tell the source address", "the source of each datagram" },
 	{ ENGINE_CMSG, "deliver control messages", NULL },
@@ -40,12 +40,12 @@ static const struct {
 
 static const struct {
 	unsigned want;
-	const char *option;
+	const char *name;
 } messages[] = {
-	{ CMSG_WANT_PKTINFO, "--pktinfo" },
-	{ CMSG_WANT_TTL, "--recv-ttl" },
-	{ CMSG_WANT_TOS, "--recv-tos" },
-	{ CMSG_WANT_DROPS, "--rxq-ovfl" },
+	{ CMSG_WANT_PKTINFO, "destination address" },
+	{ CMSG_WANT_TTL, "TTL" },
+	{ CMSG_WANT_TOS, "TOS" },
+	{ CMSG_WANT_DROPS, "drop count" },
 };
 
 const struct engine_ops *engine_find(const char *name)
@@ -94,12 +94,12 @@ static unsigned needs(const struct engine_conf *conf, unsigned socks_per_slot)
 	return caps;
 }
 
-/* "--pktinfo, --recv-ttl" */
+/* "destination address, TTL" */
 static void name_messages(unsigned parse, char *text, size_t size)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(messages); i++)
 		if (parse & messages[i].want)
-			append(text, size, "%s%s", *text ? ", " : "", messages[i].option);
+			append(text, size, "%s%s", *text ? ", " : "", messages[i].name);
 }
 
 /* "; use recvmsg, recvmmsg or epoll": engines on sockets that have all of caps. */
@@ -120,15 +120,15 @@ static void name_others(unsigned caps, char *text, size_t size)
 /* The first thing that the engine lacks. */
 static int check_caps(const struct engine_ops *ops, const struct engine_conf *conf, unsigned caps, struct err *err)
 {
-	char others[160] = "", options[80] = "";
+	char others[160] = "", asked[80] = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(lacks); i++) {
 		if (!(lacks[i].cap & caps & ~ops->caps))
 			continue;
-		name_messages(conf->parse, options, sizeof(options));
+		name_messages(conf->parse, asked, sizeof(asked));
 		name_others(caps, others, sizeof(others));
 		return err_say(err, EOPNOTSUPP, "engine %s: cannot %s (asked: %s)%s", ops->name, lacks[i].cannot,
-			       lacks[i].asked ? lacks[i].asked : options, others);
+			       lacks[i].asked ? lacks[i].asked : asked, others);
 	}
 	return 0;
 }

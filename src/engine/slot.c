@@ -125,7 +125,7 @@ int slot_probe(const struct engine_ops *ops, const struct engine_conf *conf, str
 	/* Small, and never asleep: only the calls are of interest. */
 	struct engine_conf trial = *conf;
 	struct sock sock = SOCK_INIT;
-	struct sock_set set = { .sock = &sock, .capacity = 1, .n = 1, .lock_fd = -1 };
+	struct sock_set set = { .sock = &sock, .capacity = 1, .n = 1 };
 	struct engine_run run = { .conf = &trial, .set = &set };
 
 	trial.batch = 1;

@@ -47,7 +47,6 @@ struct sock {
 	bool reuse_port;    /* read back */
 	struct sock_buffer rcvbuf, sndbuf;
 	unsigned busy_poll_us; /* read back */
-	uint64_t drops_base;   /* sk_drops when it was opened (0 for a new one) */
 };
 
 #define SOCK_INIT { .fd = -1 }

@@ -122,6 +122,7 @@ static int open_all(struct sock_set *set, const struct sockset_conf *conf,
 			return rc;
 		atomic_store_explicit(&set->n, i + 1, memory_order_release);
 	}
+	set->opened = n;
 	return 0;
 }
 
@@ -247,27 +248,23 @@ int sockset_add_connected(struct sock_set *set, const struct sock *listener,
 	return rc;
 }
 
-int sockset_drops(const struct sock_set *set, uint32_t *drops_by_socket, unsigned n)
+static void close_from(struct sock_set *set, unsigned first)
 {
-	unsigned have = atomic_load_explicit(&set->n, memory_order_acquire);
-	int rc = 0;
+	unsigned n = atomic_load_explicit(&set->n, memory_order_acquire);
 
-	for (unsigned i = 0; i < MIN(n, have); i++) {
-		struct sock_memory memory = { 0 };
-		int one = sock_memory(set->sock[i].fd, &memory);
+	for (unsigned i = first; i < n; i++)
+		sock_close(&set->sock[i]);
+	atomic_store_explicit(&set->n, MIN(first, n), memory_order_release);
+}
 
-		rc = rc ? rc : one;
-		drops_by_socket[i] = one ? 0 : memory.drops - (uint32_t)set->sock[i].drops_base;
-	}
-	return rc;
+void sockset_forget(struct sock_set *set)
+{
+	close_from(set, set->opened);
 }
 
 void sockset_close(struct sock_set *set)
 {
-	unsigned n = atomic_load_explicit(&set->n, memory_order_acquire);
-
-	for (unsigned i = 0; i < n; i++)
-		sock_close(&set->sock[i]);
+	close_from(set, 0);
 	if (set->own) {
 		group_close(&set->own->group);
 		pthread_mutex_destroy(&set->own->lock);

@@ -4,7 +4,7 @@
  *
  * The order matters: the index of a member in a reuse-port group is the order of bind(2), so one thread binds them
  * all, slot by slot. Room for sockets that are made while running (a connected socket per flow) is reserved at the
- * start: `add` never moves the array. An index, once given, stays valid until sockset_close.
+ * start: `add` never moves the array. An index, once given, stays valid until sockset_forget or sockset_close.
  */
 #ifndef NET_SOCKSET_H
 #define NET_SOCKSET_H
@@ -18,8 +18,8 @@ struct sockset_own;
 struct sock_set {
 	struct sock *sock;  /* capacity entries, n in use */
 	unsigned capacity;
-	atomic_uint n;      /* grows only; entries below n are complete (release/acquire) */
-	int lock_fd;        /* not used: see own */
+	unsigned opened;    /* by sockset_open; those behind joined later */
+	atomic_uint n;      /* grows only while workers run; entries below n are complete (release/acquire) */
 	struct sockset_own *own; /* of sockset.c; NULL = a set that somebody else filled */
 };
 
@@ -56,9 +56,9 @@ int sockset_others(const struct sock_set *set, const struct addr *local);
 int sockset_add_connected(struct sock_set *set, const struct sock *listener,
 			  const struct addr *local, const struct addr *peer, struct err *err);
 
-/* Drops of the first n sockets since they were opened, modulo 2^32. Returns 0 or -errno of the first that failed
- * (its figure is then 0). Control thread. */
-int sockset_drops(const struct sock_set *set, uint32_t *drops_by_socket, unsigned n);
+/* Closes the sockets that sockset_add_connected made: a run is over, and the next one would not read them. No worker
+ * and no engine may use the set at that time. */
+void sockset_forget(struct sock_set *set);
 
 void sockset_close(struct sock_set *set);
 

@@ -27,9 +27,9 @@ static const struct opt table[] = {
 	     "address to receive on, may be repeated; '*' = IPv6 and IPv4 (default: 0.0.0.0, with -6 ::)"),
 	NUMBER("port", 'l', OPT_INT, port, "PORT", 0, 65535, "6666", "Addresses", "port where --listen names none; 0 = any free one"),
 	{ .name = "ipv4", .letter = '4', .type = OPT_SET, AT(family), .min = AF_INET, .group = "Addresses",
-	  .help = "IPv4 is the family of the default address (this is the default)" },
+	  .help = "listen on 0.0.0.0 where --listen names nothing (this is the default)" },
 	{ .name = "ipv6", .letter = '6', .type = OPT_SET, AT(family), .min = AF_INET6, .group = "Addresses",
-	  .help = "IPv6 is the family of the default address" },
+	  .help = "listen on :: where --listen names nothing" },
 	FLAG("v6only", 0, v6only, "Addresses", "IPv6 sockets take no IPv4 datagrams"),
 	TEXT("bind-dev", 0, OPT_STRING, bind_dev, "DEV", "Addresses", "receive from this interface only"),
 	TEXT("join", 0, OPT_LIST, join, "GROUP[%DEV]", "Addresses", "join a multicast group, may be repeated"),
@@ -37,7 +37,7 @@ static const struct opt table[] = {
 	{ .name = "connect", .letter = 'C', .type = OPT_STRING, .optional = true, .missing = "first", .argument = "ADDR:PORT",
 	  AT(connect), .group = "Addresses", .help = "connect the sockets: to the first sender, or to the one given" },
 	FLAG("connect-each", 0, connect_each, "Addresses", "give each flow a connected socket of its own beside the listener"),
-	NUMBER("max-flows", 0, OPT_INT, max_flows, "N", 1, 60000, "1024", "Addresses", "room for --connect-each"),
+	NUMBER("max-flows", 0, OPT_INT, max_flows, "N", 1, 60000, "1024", "Addresses", "most connected sockets of a worker with --connect-each"),
 
 	TEXT("engine", 'e', OPT_LIST, engines, "NAME[,NAME]", "Engine",
 	     "how to receive: names, all, or auto (default: the upstream set in turn: recvmmsg recvmsg read recvfrom recv)"),
@@ -48,35 +48,35 @@ static const struct opt table[] = {
 	ENGINE("recvmmsg", 'U'),
 	FLAG("list-engines", 0, list_engines, "Engine", "list the engines, and why one cannot run here; then exit"),
 	CHOICE("wait", wait, "auto|block|poll|spin", "auto", "Engine",
-	       "how to wait: in the receive call, in poll(2), or not at all; auto = block with one socket per worker, else poll"),
+	       "wait in the receive call, in poll(2), or not at all; auto = block with one socket per worker, else poll"),
 	{ .name = "spin", .type = OPT_SET, AT(wait), .min = 1 + ENGINE_WAIT_SPIN, .group = "Engine", .help = "short for --wait spin" },
-	NUMBER("batch", 'b', OPT_INT, batch, "N", 1, 1024, "32", "Engine", "datagrams per receive call of the batching engines"),
+	NUMBER("batch", 'b', OPT_INT, batch, "N", 1, 1024, "32", "Engine", "datagrams per batch; one receive call of recvmmsg and epoll"),
 	NUMBER("buffer-size", 0, OPT_BYTES, buffer_size, "BYTES", 1, 65535, "4096", "Engine", "payload memory per datagram"),
-	NUMBER("nr-iovec", 0, OPT_INT, nr_iovec, "N", 1, 64, "1", "Engine", "hand the buffer over in N equal pieces (recvmsg family)"),
+	NUMBER("nr-iovec", 0, OPT_INT, nr_iovec, "N", 1, 64, "1", "Engine", "hand the buffer over in N equal pieces (recvmsg, recvmmsg, epoll)"),
 	FLAG("no-copy", 0, no_copy, "Engine", "MSG_TRUNC with empty buffers: the payload is not copied"),
-	FLAG("gro", 0, gro, "Engine", "UDP_GRO: take coalesced buffers and count their datagrams (recvmsg family)"),
-	FLAG("waitforone", 'O', waitforone, "Engine", "MSG_WAITFORONE: recvmmsg returns with what is there"),
-	FLAG("dontwait", 'd', dontwait, "Engine", "MSG_DONTWAIT: never sleep in the receive call, count what came back empty"),
+	FLAG("gro", 0, gro, "Engine", "UDP_GRO: take coalesced buffers and count their datagrams (recvmsg, recvmmsg, epoll)"),
+	FLAG("waitforone", 'O', waitforone, "Engine", "MSG_WAITFORONE: recvmmsg waits for one datagram and takes what is there"),
+	FLAG("dontwait", 'd', dontwait, "Engine", "MSG_DONTWAIT: never sleep, as --wait spin; calls that came back empty are counted"),
 	NUMBER("timeout", 'i', OPT_DURATION, timeout, "TIME", 0, 0, NULL, "Engine",
 	       "timeout argument of recvmmsg (looked at only after a datagram came)"),
 	NUMBER("sk-timeout", 'I', OPT_DURATION, sk_timeout, "TIME", 0, 0, "100ms", "Engine", "SO_RCVTIMEO of blocking sockets"),
-	NUMBER("busy-poll", 0, OPT_DURATION, busy_poll, "TIME", 0, 0, NULL, "Engine", "SO_BUSY_POLL, in microseconds steps (50us)"),
+	NUMBER("busy-poll", 0, OPT_DURATION, busy_poll, "TIME", 0, 0, NULL, "Engine", "SO_BUSY_POLL, in whole microseconds (50us)"),
 	NUMBER("work", 0, OPT_DURATION, work, "TIME", 0, NSEC_PER_SEC, NULL, "Engine",
-	       "spend this much CPU time on each datagram, as a real server would"),
+	       "keep the CPU busy for this long per datagram, as a real server would"),
 
 	NUMBER("threads", 'n', OPT_INT, threads, "N", 0, 1024, "1", "Workers", "worker threads; 0 = one per allowed CPU"),
 	TEXT("cpus", 0, OPT_STRING, cpus, "LIST", "Workers", "pin worker i to the i-th CPU of the list (0,2-3)"),
 	TEXT("place", 0, OPT_STRING, place, "WHERE", "Workers",
-	     "same-cpu or other-cpu than the one that processes the packets in the kernel, or a list as for --cpus"),
+	     "on the CPU that processes the packets in the kernel (same-cpu), on another (other-cpu), or a list as for --cpus"),
 	FLAG("shared-socket", 0, shared_socket, "Workers", "all workers read the same socket (default: one socket each)"),
 	FLAG("reuse-port", 's', reuse_port, "Workers", "SO_REUSEPORT: join the sockets of this user that share the port"),
-	FLAG("use-bpf", 0, use_bpf, "Workers", "spread datagrams over the sockets by the CPU that processed them"),
+	FLAG("use-bpf", 0, use_bpf, "Workers", "spread datagrams over the sockets by the CPU that processed them (needs --threads)"),
 
 	FLAG("pktinfo", 0, pktinfo, "Socket", "IP_PKTINFO and IPV6_RECVPKTINFO: destination address of each datagram"),
 	ALIAS("recv-pktinfo", "pktinfo", "Socket"),
-	FLAG("recv-ttl", 0, recv_ttl, "Socket", "IP_RECVTTL and IPV6_RECVHOPLIMIT"),
-	FLAG("recv-tos", 0, recv_tos, "Socket", "IP_RECVTOS and IPV6_RECVTCLASS; DSCP and ECN are counted"),
-	FLAG("rxq-ovfl", 0, rxq_ovfl, "Socket", "SO_RXQ_OVFL: drop count with each datagram"),
+	FLAG("recv-ttl", 0, recv_ttl, "Socket", "IP_RECVTTL and IPV6_RECVHOPLIMIT, and count the values"),
+	FLAG("recv-tos", 0, recv_tos, "Socket", "IP_RECVTOS and IPV6_RECVTCLASS, and count the values (DSCP and ECN)"),
+	FLAG("rxq-ovfl", 0, rxq_ovfl, "Socket", "SO_RXQ_OVFL: the socket's drop count with each datagram (cumulative)"),
 	NUMBER("rcvbuf", 0, OPT_BYTES, rcvbuf, "BYTES", 1, 1 << 30, NULL, "Socket", "SO_RCVBUF, by SO_RCVBUFFORCE where allowed"),
 	FLAG("rcvbuf-strict", 0, rcvbuf_strict, "Socket", "stop when the kernel grants less than --rcvbuf"),
 	CHOICE("early-demux", early_demux, "keep|on|off", "keep", "Socket",
@@ -89,7 +89,7 @@ static const struct opt table[] = {
 	{ .name = "check-sender", .letter = 'S', .type = OPT_STRING, .argument = "ADDR", AT(check_sender), .group = "Checks",
 	  .help = "datagrams from other hosts are counted as foreign" },
 	{ .name = "check-pktgen", .type = OPT_LEVEL, .optional = true, .argument = "LEVEL", AT(check_pktgen), .max = 3, .group = "Checks",
-	  .help = "verify pktgen headers; 2 = also their repeats through the packet, 3 = also that none is missing" },
+	  .help = "verify pktgen headers: 1 = mark and order, 2 = also their repeats through the packet, 3 = also that none is missing" },
 	FLAG("check-sequence", 0, check_sequence, "Checks", "verify the headers of udp_source: order, duplicates, gaps"),
 	FLAG("by-destination", 0, by_destination, "Checks", "count datagrams per local address"),
 	NUMBER("use-bad-ptr", 'B', OPT_INT, bad_ptr, "N", 0, 1024, NULL, "Checks", "fault test: give packet N of each batch a bad buffer"),
@@ -132,6 +132,8 @@ static const struct {
 	{ "connect", "connect-each", "the listener must stay unconnected" },
 	{ "cpus", "place", "both say where workers run" },
 	{ "dontwait", "waitforone", "one never waits, the other waits for one datagram" },
+	{ "dontwait", "wait", "it is a way to wait itself, namely not at all" },
+	{ "check-sequence", "use-bpf", "the datagrams of a flow come to the worker of whichever CPU processed them" },
 	{ "check-pktgen", "no-copy", "there is no payload to check" },
 	{ "check-sequence", "no-copy", "there is no payload to check" },
 	{ "gro", "no-copy", "segments need their buffer" },
@@ -166,10 +168,15 @@ int conf_check(const struct opt_set *set, struct sink_conf *conf, struct err *er
 		return err_say(err, EINVAL, "--interval must be at least 10ms");
 	if (conf->format == CONF_CLASSIC && conf->interval)
 		return err_say(err, EINVAL, "--format classic has no interval lines; use text or json");
+	if (conf->busy_poll % NSEC_PER_USEC)
+		return err_say(err, EINVAL, "--busy-poll: the kernel takes whole microseconds");
+	if (conf->use_bpf && conf->threads == 1)
+		return err_say(err, EINVAL, "--use-bpf spreads datagrams over the sockets of several workers: give --threads");
 	if (conf->check_sequence && conf->shared_socket && conf->threads != 1)
 		return err_say(err, EINVAL, "--check-sequence needs each flow on one worker: not with --shared-socket and several threads");
 	if (conf->dontwait)
 		conf->wait = 1 + ENGINE_WAIT_SPIN;
+	conf->counts_empty = conf->dontwait || opt_given(set, "sk-timeout");
 	if (conf->nr_iovec > (int)conf->buffer_size)
 		return err_say(err, EINVAL, "--nr-iovec %d: more pieces than --buffer-size has bytes", conf->nr_iovec);
 	return 0;

@@ -31,6 +31,7 @@ struct sink_conf {
 	int batch, nr_iovec, wait, bad_ptr, max_flows;
 	uint64_t buffer_size, timeout, sk_timeout, rcvbuf, busy_poll, work;
 	bool waitforone, dontwait, no_copy, rcvbuf_strict, gro;
+	bool counts_empty; /* calls that return empty were asked for: the classic format shows them */
 	bool pktinfo, recv_ttl, recv_tos, rxq_ovfl;
 	int early_demux;
 	/* how long */

@@ -74,10 +74,10 @@ static int add_auto(struct setup *s, struct err *err)
 	return 0;
 }
 
-/* One comma separated piece of --engine. */
-static int add_named(struct setup *s, const char *name, struct err *err)
+/* One comma separated piece of --engine. data: struct setup. */
+static int add_named(void *data, const char *name, struct err *err)
 {
-	const struct engine_ops *ops = engine_find(name);
+	struct setup *s = data;
 
 	if (strcmp(name, "auto") == 0)
 		return add_auto(s, err);
@@ -87,9 +87,7 @@ static int add_named(struct setup *s, const char *name, struct err *err)
 				add(s, engine_table[i]);
 		return 0;
 	}
-	if (!ops)
-		return err_say(err, EINVAL, "--engine %s: no such engine; --list-engines shows them", name);
-	add(s, ops);
+	add(s, engine_find(name));
 	if (s->engine[s->engines - 1].skipped) {
 		*err = s->engine[s->engines - 1].why;
 		return -err->code;
@@ -97,14 +95,44 @@ static int add_named(struct setup *s, const char *name, struct err *err)
 	return 0;
 }
 
-static int add_list(struct setup *s, const char *list, struct err *err)
+/* Calls `call` for each name of --engine, until one fails. */
+static int for_names(const struct sink_conf *conf, int (*call)(void *data, const char *name, struct err *err), void *data,
+		     struct err *err)
 {
-	char *copy = strdup(list), *rest = copy, *name;
-	int rc = copy ? 0 : err_sys(err, ENOMEM, "--engine %s", list);
+	int rc = 0;
 
-	while (!rc && (name = strsep(&rest, ",")))
-		rc = add_named(s, name, err);
-	free(copy);
+	for (unsigned i = 0; !rc && i < conf->engines.n; i++) {
+		char *copy = strdup(conf->engines.text[i]), *rest = copy, *name;
+
+		if (!copy)
+			return err_sys(err, ENOMEM, "--engine %s", conf->engines.text[i]);
+		while (!rc && (name = strsep(&rest, ",")))
+			rc = call(data, name, err);
+		free(copy);
+	}
+	return rc;
+}
+
+/* data: the capabilities of all named engines together. */
+static int check_name(void *data, const char *name, struct err *err)
+{
+	const struct engine_ops *ops = engine_find(name);
+	unsigned *caps = data;
+
+	if (!ops && strcmp(name, "all") && strcmp(name, "auto"))
+		return err_say(err, EINVAL, "--engine '%s': no such engine; --list-engines shows them", name);
+	*caps |= ops ? ops->caps : ~0u;
+	return 0;
+}
+
+int engines_check(const struct sink_conf *conf, struct err *err)
+{
+	unsigned caps = conf->engines.n ? 0 : ~0u;
+	int rc = for_names(conf, check_name, &caps, err);
+
+	if (!rc && !(caps & ENGINE_BATCH) && (conf->timeout || conf->waitforone))
+		rc = err_say(err, EINVAL, "--%s is an argument of recvmmsg(2), and no engine that was named calls it",
+			     conf->timeout ? "timeout" : "waitforone");
 	return rc;
 }
 
@@ -131,13 +159,12 @@ static int need_one(const struct setup *s, struct err *err)
 int engines_open(struct setup *s, struct err *err)
 {
 	const struct sink_conf *conf = s->conf;
-	int rc = 0;
+	int rc;
 
 	s->engine = calloc(most_entries(conf), sizeof(*s->engine));
 	if (!s->engine)
 		return err_sys(err, ENOMEM, "list of engines");
-	for (unsigned i = 0; !rc && i < conf->engines.n; i++)
-		rc = add_list(s, conf->engines.text[i], err);
+	rc = for_names(conf, add_named, s, err);
 	for (unsigned i = 0; !rc && !conf->engines.n && engine_table[i]; i++)
 		if (engine_table[i]->caps & ENGINE_CLASSIC)
 			add(s, engine_table[i]);

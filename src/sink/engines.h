@@ -9,6 +9,9 @@
 
 #include "sink/setup.h"
 
+/* Are these names of engines, and is there one among them for each option that is about a kind of engine? Opens nothing. 0 or -EINVAL. */
+int engines_check(const struct sink_conf *conf, struct err *err);
+
 /* After setup_open. Fills setup->engine from --engine (names, all, auto, or nothing: the classic set). One named engine that cannot run is an error; of `all`
  * and the classic set the others run and this one is skipped with its reason; it is an error when none is left. */
 int engines_open(struct setup *setup, struct err *err);

@@ -17,7 +17,7 @@ unsigned handler_bits(const struct sink_conf *conf, const struct engine_ops *ops
 	bits |= conf->check_sequence ? HANDLER_SEQUENCE : 0;
 	bits |= conf->check_pktgen ? HANDLER_PKTGEN : 0;
 	bits |= conf->by_destination ? HANDLER_DEST : 0;
-	bits |= control && (conf->recv_tos || conf->recv_ttl || conf->rxq_ovfl) ? HANDLER_FIELDS : 0;
+	bits |= conf->recv_tos || conf->rxq_ovfl || (conf->recv_ttl && control) ? HANDLER_FIELDS : 0;
 	bits |= conf->connect_each ? HANDLER_EACH : 0;
 	bits |= conf->work ? HANDLER_WORK : 0;
 	return bits;
@@ -61,6 +61,13 @@ static void foreign(struct stats *stats, uint32_t len, uint32_t wire_len)
 	stats->empty -= wire_len == 0;
 }
 
+/* A packet of which nothing is ours: that it was cut is no matter either. */
+static void uncount_flags(struct stats *stats, const struct packet *p)
+{
+	stats->truncated -= p->flags & PACKET_TRUNC ? 1 : 0;
+	stats->ctrunc -= p->flags & PACKET_CTRUNC ? 1 : 0;
+}
+
 /* All datagrams of a packet from another host. */
 static void foreign_packet(struct stats *stats, const struct packet *p)
 {
@@ -69,8 +76,7 @@ static void foreign_packet(struct stats *stats, const struct packet *p)
 	stats->foreign += n - 1;
 	stats->datagrams -= n - 1;
 	foreign(stats, p->len, p->wire_len);
-	stats->truncated -= p->flags & PACKET_TRUNC ? 1 : 0;
-	stats->ctrunc -= p->flags & PACKET_CTRUNC ? 1 : 0;
+	uncount_flags(stats, p);
 }
 
 static void fields(struct handler_fields *f, const struct cmsg_info *info)
@@ -84,49 +90,68 @@ static void fields(struct handler_fields *f, const struct cmsg_info *info)
 	f->malformed += info->malformed;
 }
 
-static void payloads(struct handler *h, const struct packet *p, struct stats *stats)
+/* What is ours of a packet. */
+struct share {
+	uint32_t datagrams, wire_len;
+};
+
+/* Checks each datagram; foreign ones are taken out of *share. */
+static void payloads(struct handler *h, const struct packet *p, struct stats *stats, struct share *share)
 {
 	struct segment s;
 
 	segment_start(&s, p);
 	while (segment_next(&s)) {
-		if (h->bits & HANDLER_PKTGEN)
+		uint32_t wire_len = p->segment ? s.len : p->wire_len;
+
+		if (h->bits & HANDLER_SEQUENCE && !sequence_check(h->sequence, s.data, s.len, stats)) {
+			foreign(stats, s.len, wire_len);
+			share->datagrams--;
+			share->wire_len -= wire_len;
+		} else if (h->bits & HANDLER_PKTGEN) {
 			pktgen_check(&h->pktgen, s.data, s.len, stats);
-		if (h->bits & HANDLER_SEQUENCE && !sequence_check(h->sequence, s.data, s.len, stats))
-			foreign(stats, s.len, p->segment ? s.len : p->wire_len);
+		}
 	}
+	if (!share->datagrams)
+		uncount_flags(stats, p);
 }
 
+/* Foreign datagrams first: nothing of them may show in a view. */
 static void one(struct handler *h, struct engine *engine, const struct packet *p, struct stats *stats)
 {
-	uint32_t n = packet_datagrams(p);
+	struct share ours = { packet_datagrams(p), p->wire_len };
 
 	if (h->bits & HANDLER_SENDER && !(p->src && addr_equal_host(p->src, &h->sender))) {
 		foreign_packet(stats, p);
 		return;
 	}
+	if (h->bits & (HANDLER_SEQUENCE | HANDLER_PKTGEN))
+		payloads(h, p, stats, &ours);
+	if (!ours.datagrams)
+		return;
 	if (h->bits & HANDLER_FAMILY && p->src) {
 		if (addr_packet_family(p->src) == AF_INET)
-			stats->ipv4 += n;
+			stats->ipv4 += ours.datagrams;
 		else
-			stats->ipv6 += n;
+			stats->ipv6 += ours.datagrams;
 	}
 	if (h->bits & HANDLER_FLOWS && p->src)
 		flows_see(h->flows, addr_hash(p->src));
-	if (h->bits & (HANDLER_SEQUENCE | HANDLER_PKTGEN))
-		payloads(h, p, stats);
 	if (h->bits & HANDLER_DEST && p->info && p->info->valid & CMSG_WANT_PKTINFO)
-		destination_count(h->destinations, &p->info->dst, n, p->wire_len);
+		destination_count(h->destinations, &p->info->dst, ours.datagrams, ours.wire_len);
 	if (h->bits & HANDLER_FIELDS && p->info)
 		fields(h->fields, p->info);
 	if (h->bits & HANDLER_EACH)
 		each_see(&h->each, engine, p);
 }
 
-/* A server's work, as CPU time: the clock is read in a loop because a loop of fixed length would change with the machine. */
-static void work(uint64_t ns)
+/* A server's work on each datagram: the clock is read in a loop because a loop of fixed length would change with the machine. */
+static void work(const struct batch *batch, uint64_t ns)
 {
-	uint64_t end = clock_mono() + ns;
+	uint64_t end = clock_mono();
+
+	for (unsigned i = 0; i < batch->n; i++)
+		end += ns * packet_datagrams(&batch->packets[i]);
 
 	while (clock_mono() < end)
 		;
@@ -139,5 +164,5 @@ void handler_batch(struct handler *h, struct engine *engine, const struct batch 
 			if (!(batch->packets[i].flags & PACKET_BAD))
 				one(h, engine, &batch->packets[i], stats);
 	if (h->bits & HANDLER_WORK)
-		work(h->conf->work * batch->n);
+		work(batch, h->conf->work);
 }

@@ -70,10 +70,23 @@ static int run_all(struct run_context *c, struct err *err)
 	return rc;
 }
 
-static int measure(struct report_header *header, const struct sink_conf *conf, struct err *err)
+static int measure(struct run_context *c, struct err *err)
 {
-	struct setup setup;
-	struct run_context c = { .setup = &setup, .voice = report_voice(conf->format), .header = header };
+	int rc = setup_open(c->setup, err);
+
+	if (!rc)
+		rc = engines_open(c->setup, err);
+	if (!rc)
+		rc = run_all(c, err);
+	engines_close(c->setup);
+	return rc;
+}
+
+/* Signals are in hand before anything is opened that has to be closed. */
+static int control(struct setup *setup, struct report_header *header, struct err *err)
+{
+	const struct sink_conf *conf = setup->conf;
+	struct run_context c = { .setup = setup, .voice = report_voice(conf->format), .header = header };
 	int rc;
 
 	c.control = control_new(err);
@@ -82,15 +95,7 @@ static int measure(struct report_header *header, const struct sink_conf *conf, s
 	c.progress = conf->format == CONF_TEXT && !conf->interval && isatty(STDERR_FILENO);
 	rc = engine_init(err);
 	if (!rc)
-		rc = setup_open(&setup, conf, err);
-	if (!rc) {
-		header->setup = &setup;
-		rc = engines_open(&setup, err);
-		if (!rc)
-			rc = run_all(&c, err);
-		engines_close(&setup);
-		setup_close(&setup);
-	}
+		rc = measure(&c, err);
 	control_free(c.control);
 	return rc;
 }
@@ -99,11 +104,12 @@ int main(int argc, char **argv)
 {
 	struct sink_conf conf = { 0 };
 	struct opt_set options;
+	struct setup setup;
 	struct guardian guardian;
 	struct err err = ERR_INIT;
 	enum opt_next next;
 	char run_id[16];
-	struct report_header header = { .options = &options, .argc = argc, .argv = argv, .guardian = &guardian };
+	struct report_header header = { .setup = &setup, .options = &options, .argc = argc, .argv = argv, .guardian = &guardian };
 	int rc;
 
 	log_setup("udp_sink", LOG_NOTICE);
@@ -113,12 +119,13 @@ int main(int argc, char **argv)
 	if (next == OPT_EXIT_OK || print_only(&options, &conf))
 		return fflush(stdout) ? EXIT_FAILED : EXIT_OK;
 	log_setup("udp_sink", LOG_NOTICE + MIN(conf.verbose, LOG_DEBUG - LOG_NOTICE));
-	if (conf_check(&options, &conf, &err))
+	if (conf_check(&options, &conf, &err) || engines_check(&conf, &err) || setup_plan(&setup, &conf, &err))
 		return fail(&err, EXIT_USAGE);
 	if (guardian_start(&guardian, conf.early_demux, &err))
 		return fail(&err, EXIT_FAILED);
 	header.run_id = env_run_id(run_id, sizeof(run_id));
-	rc = measure(&header, &conf, &err);
+	rc = control(&setup, &header, &err);
+	setup_close(&setup);
 	guardian_stop(&guardian);
 	opt_free(&options);
 	return rc ? fail(&err, EXIT_FAILED) : EXIT_OK;

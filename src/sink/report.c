@@ -90,6 +90,8 @@ static void note_doubts(struct report *r)
 		report_note(r, "control messages of %llu datagrams were cut: the control buffer is too small", (unsigned long long)s->ctrunc);
 		r->unreliable = true;
 	}
+	if (r->setup->conf->recv_ttl && !(r->engine->ops->caps & ENGINE_CMSG))
+		report_note(r, "--recv-ttl: %s takes no control messages, so the values are not counted", r->engine->ops->name);
 	if (r->total.connect_failed)
 		report_note(r, "%llu flows got no connected socket (raise --max-flows or the limit of open files)",
 		     (unsigned long long)r->total.connect_failed);

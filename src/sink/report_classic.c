@@ -43,7 +43,7 @@ static int row(const struct report *r)
 		printf(" demux:%d", r->early_demux);
 	if (r->setup->conf->connect)
 		printf(" c:%d", 1);
-	if (s->empty_polls)
+	if (s->empty_polls && r->setup->conf->counts_empty)
 		printf(" emptyq:%lu", (unsigned long)s->empty_polls);
 	printf("\n");
 	if (r->setup->conf->check_pktgen && ops->caps & ENGINE_CMSG)

@@ -92,8 +92,7 @@ static json_t *options(const struct opt_set *set)
 	char text[4096];
 
 	for (const struct opt *t = set->table; t->name; t++)
-		if (t->type != OPT_ALIAS && t->type != OPT_HELP && t->type != OPT_CONFIG && t->type != OPT_SET &&
-		    t->type != OPT_ADD && !t->hidden)
+		if (t->type != OPT_ALIAS && t->type != OPT_HELP && t->type != OPT_CONFIG && t->type != OPT_ADD && !t->hidden)
 			record_add_text(o, t->name, opt_text(set, t, text, sizeof(text)));
 	return o;
 }

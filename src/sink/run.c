@@ -234,6 +234,7 @@ static void close_run(struct run *r)
 		handler_close(&r->worker[i].handler);
 		r->engine->ops->close(r->worker[i].engine);
 	}
+	sockset_forget(&r->context->setup->set);
 	sample_free(&r->before);
 	sample_free(&r->now);
 	sampler_close(&r->sampler);

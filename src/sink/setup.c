@@ -16,6 +16,8 @@ static int open_cpus(struct setup *s, struct err *err)
 	if (rc)
 		return rc;
 	s->workers = conf->threads ? (unsigned)conf->threads : s->allowed.n;
+	if (conf->place && strcmp(conf->place, "other-cpu") == 0 && s->allowed.n < 2)
+		return err_say(err, EINVAL, "--place other-cpu: only one CPU is allowed to this process");
 	if (conf->place && strcmp(conf->place, "same-cpu") && strcmp(conf->place, "other-cpu"))
 		list = conf->place;
 	if (list)
@@ -47,7 +49,7 @@ static int parse_listen(struct setup *s, struct err *err)
 	return 0;
 }
 
-static int open_addresses(struct setup *s, struct err *err)
+static int parse_addresses(struct setup *s, struct err *err)
 {
 	const struct sink_conf *conf = s->conf;
 	int rc = parse_listen(s, err);
@@ -136,29 +138,28 @@ static bool without_sockets(const struct sink_conf *conf)
 	return ops && ops->caps & ENGINE_NO_SOCKET;
 }
 
-static void reset(struct setup *s, const struct sink_conf *conf)
-{
-	*s = (struct setup){ .conf = conf, .want = setup_want(conf) };
-	s->set.lock_fd = -1;
-}
-
-int setup_open(struct setup *s, const struct sink_conf *conf, struct err *err)
+int setup_plan(struct setup *s, const struct sink_conf *conf, struct err *err)
 {
 	int rc;
 
-	reset(s, conf);
+	*s = (struct setup){ .conf = conf, .want = setup_want(conf) };
 	rc = open_cpus(s, err);
 	if (!rc)
-		rc = open_addresses(s, err);
+		rc = parse_addresses(s, err);
 	if (!rc && conf->connect && !s->peer.len && (s->workers > 1 || s->nlisten > 1) && !conf->shared_socket)
 		rc = err_say(err, EINVAL, "--connect without an address waits for the first sender of one socket: "
 					  "give the address, or use one --listen and one thread (or --shared-socket)");
-	if (!rc && !without_sockets(conf))
-		rc = open_sockets(s, err);
-	if (!rc && s->peer.len)
-		rc = setup_connect(s, &s->peer, err);
 	if (rc)
 		setup_close(s);
+	return rc;
+}
+
+int setup_open(struct setup *s, struct err *err)
+{
+	int rc = without_sockets(s->conf) ? 0 : open_sockets(s, err);
+
+	if (!rc && s->peer.len)
+		rc = setup_connect(s, &s->peer, err);
 	return rc;
 }
 
@@ -205,5 +206,5 @@ void setup_close(struct setup *s)
 	free(s->listen);
 	cpu_list_free(&s->cpus);
 	cpu_list_free(&s->allowed);
-	reset(s, s->conf);
+	*s = (struct setup){ .conf = s->conf };
 }

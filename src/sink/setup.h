@@ -38,8 +38,12 @@ struct setup {
 	char choice[480];               /* what `auto` chose and why; empty otherwise */
 };
 
-/* On failure nothing stays open. */
-int setup_open(struct setup *setup, const struct sink_conf *conf, struct err *err);
+/* Reads the values that are more than a number: CPUs and addresses. Opens nothing. On failure *setup is empty, and what was asked makes no sense
+ * here. */
+int setup_plan(struct setup *setup, const struct sink_conf *conf, struct err *err);
+
+/* After setup_plan: the sockets. setup_close closes what there is, also after a failure. */
+int setup_open(struct setup *setup, struct err *err);
 
 /* The control messages (enum cmsg_want) that the options ask the sockets for. */
 unsigned setup_want(const struct sink_conf *conf);

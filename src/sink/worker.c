@@ -9,11 +9,12 @@
 
 #include "base/cpu.h"
 
-/* Most packets that the next batch may bring; 0 = the count is reached. */
+/* Most packets that the next batch may bring; 0 = the count is reached. The first batch is a single packet: the window begins when it came, and
+ * not when a batch was full. */
 static unsigned limit_of(struct worker *w)
 {
 	const struct sink_conf *conf = w->shared->conf;
-	uint64_t have = w->now.datagrams, batch = (unsigned)conf->batch;
+	uint64_t have = w->now.datagrams, batch = w->begin.mono_ns ? (unsigned)conf->batch : 1;
 
 	if (!conf->count)
 		return (unsigned)batch;
@@ -50,6 +51,13 @@ static void first_batch(struct worker *w)
 	place(w);
 	clock_usage_self(&w->begin);
 	atomic_store_explicit(&w->block->begin_ns, w->begin.mono_ns, memory_order_relaxed);
+}
+
+/* The last datagram came `waited_ns` ago. The kernel's time-outs are exact to a tick of its timer, so the figure may lie before the begin. */
+static void last_came(struct worker *w, uint64_t now_ns, uint64_t waited_ns)
+{
+	w->last_ns = MAX(now_ns - waited_ns, w->begin.mono_ns);
+	w->dirty = false;
 }
 
 static ALWAYS_INLINE void count_packets(struct stats *s, const struct batch *b)
@@ -95,10 +103,8 @@ static void take_batch(struct worker *w, struct batch *b)
 	if (sh->conf->count && sh->conf->threads > 1)
 		atomic_fetch_add_explicit(&sh->received, w->now.datagrams - before, memory_order_relaxed);
 	w->dirty = w->active = true;
-	if (b->drained) {
-		w->last_ns = clock_mono() - b->waited_ns;
-		w->dirty = false;
-	}
+	if (b->drained)
+		last_came(w, clock_mono(), b->waited_ns);
 }
 
 /* The window ends here, for now: what was used so far, and when the last datagram came. */
@@ -108,8 +114,8 @@ static void mark_end(struct worker *w, uint64_t waited_ns)
 		return;
 	clock_usage_self(&w->end);
 	if (w->dirty)
-		w->last_ns = w->end.mono_ns - waited_ns;
-	w->active = w->dirty = false;
+		last_came(w, w->end.mono_ns, waited_ns);
+	w->active = false;
 }
 
 /* Nothing came: time-out, woken, or an event. */

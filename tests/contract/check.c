@@ -58,7 +58,7 @@ static void test_control(void **state UNUSED)
 	conf.control_size = 64;
 	accepts("read", &conf, 1);
 	conf.parse = CMSG_WANT_PKTINFO | CMSG_WANT_TTL;
-	REFUSES("read", &conf, 1, "engine read", "control messages", "--pktinfo, --recv-ttl", "use recvmmsg, recvmsg or epoll");
+	REFUSES("read", &conf, 1, "engine read", "control messages", "destination address, TTL", "use recvmmsg, recvmsg or epoll");
 	REFUSES("recvfrom", &conf, 1, "engine recvfrom", "control messages");
 	accepts("recvmsg", &conf, 1);
 	accepts("recvmmsg", &conf, 1);

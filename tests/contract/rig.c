@@ -34,7 +34,7 @@ void rig_init(struct rig *rig, const struct engine_ops *ops, enum engine_wait wa
 		.mmsg_timeout_ns = -1,
 		.need_src = ops->caps & ENGINE_SRC,
 	};
-	rig->set = (struct sock_set){ .sock = rig->sock, .capacity = RIG_SOCKS, .lock_fd = -1 };
+	rig->set = (struct sock_set){ .sock = rig->sock, .capacity = RIG_SOCKS };
 	rig->run = (struct engine_run){ .conf = &rig->conf, .set = &rig->set };
 	rig_cell(rig, "%s %s batch %u", ops->name, rig_wait_name(wait), batch);
 	rig_hurry(rig);

@@ -2,7 +2,7 @@
 
 if HAVE_CMOCKA
 # Programs of src/sink.
-sink_unit_tests = test_sink_stats test_sink_checks test_sink_report
+sink_unit_tests = test_sink_checks test_sink_report test_sink_sampler test_sink_stats
 check_PROGRAMS += $(sink_unit_tests)
 TESTS += $(sink_unit_tests)
 test_sink_stats_SOURCES = %D%/test_sink_stats.c
@@ -11,6 +11,8 @@ test_sink_checks_SOURCES = %D%/test_sink_checks.c
 test_sink_checks_LDADD = libsink.la $(CMOCKA_LIBS)
 test_sink_report_SOURCES = %D%/test_sink_report.c
 test_sink_report_LDADD = libsink.la $(CMOCKA_LIBS)
+test_sink_sampler_SOURCES = %D%/test_sink_sampler.c %D%/sockset.h %D%/udp.h
+test_sink_sampler_LDADD = libsink.la $(CMOCKA_LIBS)
 endif
 
 if HAVE_CMOCKA

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All sockets of a run: order, multicast, steering, sockets added later, drops. */
+/* All sockets of a run: order, multicast, steering, sockets added later. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -245,32 +246,32 @@ static void test_add_refused(void **state)
 	sockset_close(&set);
 }
 
-static void test_drops(void **state)
+static void test_forget(void **state)
 {
 	struct addr listen[] = { parsed("127.0.0.1"), parsed("127.0.0.2") };
 	struct sockset_conf conf = conf_of(listen, 2, 1);
-	struct sock client = opened("127.0.0.1", &plain);
-	uint32_t drops[3] = { 1, 2, 3 };
-	struct sock_memory memory;
+	struct sock client = opened("127.0.0.3", &plain);
+	struct err err = ERR_INIT;
 	struct sock_set set;
 
 	(void)state;
-	conf.sock.rcvbuf = 4096;
+	conf.reserve = 2;
 	open_ok(&set, &conf);
-	for (int i = 0; i < 1000; i++)
-		assert_true(send_to(&client, &set.sock[1].local, "x"));
-	assert_int_equal(sockset_drops(&set, drops, 3), 0);
-	assert_int_equal(sock_memory(set.sock[1].fd, &memory), 0);
-	assert_int_equal(drops[0], 0);
-	assert_true(drops[1] > 0 && drops[1] < 1000);
-	assert_int_equal(drops[1], memory.drops);
-	assert_int_equal(drops[2], 3); /* there is no such socket */
-	set.sock[1].drops_base = (uint64_t)memory.drops + 1; /* the counter wrapped since */
-	assert_int_equal(sockset_drops(&set, drops, 2), 0);
-	assert_int_equal(drops[1], UINT32_MAX);
-	sock_close(&set.sock[0]);
-	assert_int_equal(sockset_drops(&set, drops, 2), -EBADF);
-	assert_int_equal(drops[1], UINT32_MAX);
+	for (int round = 0; round < 3; round++) {
+		int fd;
+
+		assert_int_equal(sockset_add_connected(&set, &set.sock[0], &set.sock[0].local, &client.local, &err), 2);
+		assert_int_equal(sockset_add_connected(&set, &set.sock[1], &set.sock[1].local, &client.local, &err), 3);
+		fd = set.sock[3].fd;
+		sockset_forget(&set);
+		assert_int_equal(set.n, 2);
+		assert_int_equal(fcntl(fd, F_GETFD), -1);
+		/* Now it is the listener's again. */
+		assert_true(send_to(&client, &set.sock[0].local, "x"));
+		assert_int_equal(recv(set.sock[0].fd, &(char){ 0 }, 1, 0), 1);
+	}
+	sockset_forget(&set);
+	assert_int_equal(set.n, 2);
 	sockset_close(&set);
 	sock_close(&client);
 }
@@ -286,7 +287,7 @@ int main(void)
 		{ "connected sockets beside the listener", test_add_connected, NULL, NULL, NULL },
 		{ "sockets added by two threads at once", test_add_from_threads, NULL, NULL, NULL },
 		{ "a connected socket that cannot be", test_add_refused, NULL, NULL, NULL },
-		{ "R77 drops by socket, over the wrap", test_drops, NULL, NULL, NULL },
+		{ "connected sockets are forgotten after a run", test_forget, NULL, NULL, NULL },
 	};
 
 	return cmocka_run_group_tests_name("sockset", tests, NULL, NULL);
