@@ -102,12 +102,14 @@ static void guard(const struct guardian *g, int pipe, int state)
 
 static int spawn(struct guardian *g, int state, struct err *err)
 {
-	int ends[2];
+	int ends[2], low;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return err_sys(err, errno, "--early-demux: pipe");
 	/* Above 4, so that the child's dup2 to 3 and 4 cannot hit each other. */
-	ends[0] = fcntl(ends[0], F_DUPFD_CLOEXEC, 10);
+	low = ends[0];
+	ends[0] = fcntl(low, F_DUPFD_CLOEXEC, 10);
+	util_close(&low);
 	state = fcntl(state, F_DUPFD_CLOEXEC, 10);
 	g->child = fork();
 	if (g->child == 0)

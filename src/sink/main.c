@@ -19,7 +19,12 @@ static int fail(const struct err *err, int code)
 }
 
 /* --version, --dump-options, --dump-counters, --list-engines: print and be done. */
-static bool print_only(const struct opt_set *set, const struct sink_conf *conf)
+static bool prints_only(const struct sink_conf *conf)
+{
+	return conf->version || conf->dump_options || conf->dump_counters || conf->list_engines;
+}
+
+static int print(const struct opt_set *set, const struct sink_conf *conf)
 {
 	struct err err = ERR_INIT;
 
@@ -30,11 +35,9 @@ static bool print_only(const struct opt_set *set, const struct sink_conf *conf)
 	else if (conf->dump_counters)
 		for (unsigned i = 0; i < STATS_COUNTER_COUNT; i++)
 			printf("%s\t%s\t%s\n", stats_info[i].name, stats_info[i].unit, stats_info[i].help);
-	else if (conf->list_engines && engines_list(conf, stdout, &err))
-		log_error("%s", err.text);
-	else if (!conf->list_engines)
-		return false;
-	return true;
+	else if (engines_list(conf, stdout, &err))
+		return fail(&err, EXIT_FAILED);
+	return EXIT_OK;
 }
 
 /* --connect without an address: the first datagram tells the peer. */
@@ -100,33 +103,42 @@ static int control(struct setup *setup, struct report_header *header, struct err
 	return rc;
 }
 
+static int run(const struct opt_set *options, struct sink_conf *conf, int argc, char **argv)
+{
+	struct setup setup;
+	struct guardian guardian;
+	struct err err = ERR_INIT;
+	char run_id[16];
+	struct report_header header = { .setup = &setup, .options = options, .argc = argc, .argv = argv, .guardian = &guardian };
+	int rc;
+
+	log_setup("udp_sink", LOG_NOTICE + MIN(conf->verbose, LOG_DEBUG - LOG_NOTICE));
+	if (conf_check(options, conf, &err) || engines_check(conf, &err) || setup_plan(&setup, conf, &err))
+		return fail(&err, EXIT_USAGE);
+	rc = guardian_start(&guardian, conf->early_demux, &err);
+	if (!rc) {
+		header.run_id = env_run_id(run_id, sizeof(run_id));
+		rc = control(&setup, &header, &err);
+	}
+	setup_close(&setup);
+	guardian_stop(&guardian);
+	return rc ? fail(&err, EXIT_FAILED) : EXIT_OK;
+}
+
 int main(int argc, char **argv)
 {
 	struct sink_conf conf = { 0 };
 	struct opt_set options;
-	struct setup setup;
-	struct guardian guardian;
 	struct err err = ERR_INIT;
 	enum opt_next next;
-	char run_id[16];
-	struct report_header header = { .setup = &setup, .options = &options, .argc = argc, .argv = argv, .guardian = &guardian };
-	int rc;
+	int code = EXIT_OK;
 
 	log_setup("udp_sink", LOG_NOTICE);
 	conf_options(&options, &conf);
 	if (opt_parse(&options, argc, argv, &next, &err))
 		return fail(&err, EXIT_USAGE);
-	if (next == OPT_EXIT_OK || print_only(&options, &conf))
-		return fflush(stdout) ? EXIT_FAILED : EXIT_OK;
-	log_setup("udp_sink", LOG_NOTICE + MIN(conf.verbose, LOG_DEBUG - LOG_NOTICE));
-	if (conf_check(&options, &conf, &err) || engines_check(&conf, &err) || setup_plan(&setup, &conf, &err))
-		return fail(&err, EXIT_USAGE);
-	if (guardian_start(&guardian, conf.early_demux, &err))
-		return fail(&err, EXIT_FAILED);
-	header.run_id = env_run_id(run_id, sizeof(run_id));
-	rc = control(&setup, &header, &err);
-	setup_close(&setup);
-	guardian_stop(&guardian);
+	if (next == OPT_RUN)
+		code = prints_only(&conf) ? print(&options, &conf) : run(&options, &conf, argc, argv);
 	opt_free(&options);
-	return rc ? fail(&err, EXIT_FAILED) : EXIT_OK;
+	return fflush(stdout) ? EXIT_FAILED : code;
 }
