@@ -28,6 +28,11 @@ uint64_t clock_mono(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+uint64_t clock_coarse(void)
+{
+	return read_clock(CLOCK_MONOTONIC_COARSE);
+}
+
 uint64_t clock_wall(void)
 {
 	return read_clock(CLOCK_REALTIME);

@@ -63,3 +63,22 @@ int err_hint(struct err *err, const char *format, ...)
 	va_end(args);
 	return -err->code;
 }
+
+int err_prefix(struct err *err, const char *format, ...)
+{
+	char rest[sizeof(err->text)];
+	va_list args;
+	size_t used;
+
+	if (!err)
+		return -EINVAL;
+	if (!err->code)
+		return 0;
+	memcpy(rest, err->text, sizeof(rest));
+	va_start(args, format);
+	vsnprintf(err->text, sizeof(err->text), format, args);
+	va_end(args);
+	used = strlen(err->text);
+	snprintf(err->text + used, sizeof(err->text) - used, "%s", rest);
+	return -err->code;
+}

@@ -30,4 +30,8 @@ int err_say(struct err *err, int code, const char *format, ...) PRINTF_LIKE(3, 4
  * -EINVAL when err is NULL. */
 int err_hint(struct err *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* Puts "--listen: " and the like in front of a sentence already written: the option, which the function that wrote it could not know. Returns as
+ * err_hint. */
+int err_prefix(struct err *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
 #endif

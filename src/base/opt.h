@@ -81,7 +81,7 @@ bool opt_given(const struct opt_set *set, const char *name);
 
 /* The value in force, as text that the option would accept: for records ("how was this run"). Lists are joined by
  * ',', flags are yes or no, OPT_SET is yes when its value is the one in force, an alias is what its target is.
- * Returns buf; empty string when there is no value. */
+ * Returns buf; empty string when there is no value: also for a number without a default that was not given. */
 char *opt_text(const struct opt_set *set, const struct opt *option, char *buf, size_t size);
 
 /* Grouped, aligned to 80 columns; defaults in parentheses. */

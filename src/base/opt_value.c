@@ -261,6 +261,11 @@ static char *list_text(const struct opt_list *list, char *buf, size_t size)
 	return buf;
 }
 
+static bool is_number(enum opt_type type)
+{
+	return type == OPT_INT || type == OPT_COUNT || type == OPT_BYTES || type == OPT_DURATION;
+}
+
 char *opt_text(const struct opt_set *set, const struct opt *option, char *buf, size_t size)
 {
 	const void *target;
@@ -269,6 +274,9 @@ char *opt_text(const struct opt_set *set, const struct opt *option, char *buf, s
 	option = opt_resolve(set, option);
 	target = field(set, option);
 	buf[0] = '\0';
+	/* Without a default, 0 may mean "not given" and be outside the range. */
+	if (!option->def && !opt_given(set, option->name) && is_number(option->type))
+		return buf;
 	switch (option->type) {
 	case OPT_FLAG:
 		snprintf(buf, size, "%s", *(const bool *)target ? "yes" : "no");

@@ -38,3 +38,11 @@ ssize_t util_read_file(const char *path, char *buf, size_t size)
 	buf[used] = '\0';
 	return rc ? rc : (ssize_t)used;
 }
+
+void util_standard_fds(void)
+{
+	/* The lowest that is free is the one that open takes. */
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) < 0)
+			return;
+}

@@ -32,4 +32,8 @@ void util_close(int *fd);
  * -errno (buf is then empty or holds what came before the error). */
 ssize_t util_read_file(const char *path, char *buf, size_t size);
 
+/* Opens /dev/null on those of the descriptors 0, 1 and 2 that are closed, so that nothing else gets them: a socket would then be what the log is
+ * written to. The wrong way round, so that using them fails as on a closed one. First thing in main. */
+void util_standard_fds(void);
+
 #endif

@@ -8,6 +8,7 @@ libudpsink_la_SOURCES += \
 	%D%/sock_buffer.h %D%/sock_buffer.c \
 	%D%/sock_drain.c \
 	%D%/sock_join.c \
+	%D%/sock_steer.c \
 	%D%/sock_opt.h %D%/sock_opt.c \
 	%D%/sockset.h %D%/sockset.c \
 	%D%/sockset_others.c \

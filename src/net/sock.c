@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <linux/sock_diag.h>
 #include <sys/time.h>
 
@@ -163,22 +162,6 @@ int sock_set_nonblock(int fd, bool on)
 	if (flags < 0)
 		return -errno;
 	return fcntl(fd, F_SETFL, on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK) ? -errno : 0;
-}
-
-int sock_steer_by_cpu(struct sock *sock, unsigned members, struct err *err)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_CPU)),
-		BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, members),
-		BPF_STMT(BPF_RET | BPF_A, 0),
-	};
-	const struct sock_fprog program = { .len = ARRAY_SIZE(code), .filter = code };
-
-	if (!members)
-		return err_say(err, EINVAL, "--use-bpf: the group has no members");
-	if (setsockopt(sock->fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof(program)))
-		return err_sys(err, errno, "--use-bpf: SO_ATTACH_REUSEPORT_CBPF");
-	return 0;
 }
 
 void sock_close(struct sock *sock)

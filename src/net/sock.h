@@ -60,6 +60,9 @@ int sock_open(struct sock *out, const struct addr *local, const struct sock_conf
  * socket may be given either way. Datagrams that were queued before stay in the queue: see sock_drain. */
 int sock_connect(struct sock *sock, const struct addr *peer, struct err *err);
 
+/* Reads "GROUP[%dev]". ifindex 0: no device was named. -EINVAL: no multicast address; -ENODEV: no such device. */
+int sock_join_parse(const char *group, struct addr *out, unsigned *ifindex, struct err *err);
+
 /* Joins a multicast group given as "GROUP[%dev]"; without a device the route chooses. From then on the socket gets
  * only groups that it joined itself (IP_MULTICAST_ALL off). */
 int sock_join(struct sock *sock, const char *group, struct err *err);
@@ -90,6 +93,10 @@ int sock_set_nonblock(int fd, bool on);
 
 /* Classic BPF program for a reuse-port group: member = CPU that processed the packet, modulo members. */
 int sock_steer_by_cpu(struct sock *sock, unsigned members, struct err *err);
+
+/* The same by a hash of the source address and port over the first `members` members: those that join later are never chosen, and change nothing for the
+ * others. */
+int sock_steer_by_flow(struct sock *sock, unsigned members, struct err *err);
 
 void sock_close(struct sock *sock);
 

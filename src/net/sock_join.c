@@ -14,7 +14,7 @@
 #define IPV6_MULTICAST_ALL 29 /* linux/in6.h, since Linux 4.20 */
 #endif
 
-static int parse(const char *text, struct addr *out, unsigned *ifindex, struct err *err)
+int sock_join_parse(const char *text, struct addr *out, unsigned *ifindex, struct err *err)
 {
 	size_t host = strcspn(text, "%");
 	char ip[INET6_ADDRSTRLEN];
@@ -60,7 +60,7 @@ int sock_join(struct sock *sock, const char *group, struct err *err)
 	struct ipv6_mreq six;
 	struct addr addr;
 	unsigned ifindex;
-	int rc = parse(group, &addr, &ifindex, err);
+	int rc = sock_join_parse(group, &addr, &ifindex, err);
 
 	if (rc)
 		return rc;

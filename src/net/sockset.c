@@ -16,7 +16,7 @@
 /* Sockets to come, beside the listener on its port, make a group as well. */
 static bool is_implicit(const struct sockset_conf *conf)
 {
-	return conf->group || (conf->reserve && !conf->join);
+	return conf->group || conf->reserve;
 }
 
 static int check(const struct sockset_conf *conf, struct err *err)
@@ -25,6 +25,8 @@ static int check(const struct sockset_conf *conf, struct err *err)
 
 	if (conf->nlisten < 1 || conf->slots < 1)
 		return err_say(err, EINVAL, "no address to listen on, or no worker to listen");
+	if (conf->reserve && (conf->join || conf->steer_cpu))
+		return err_say(err, EINVAL, "sockets that join later need a group of their own, spread by flow");
 	if ((conf->group && conf->join) || (per_address > 1 && !conf->group && !conf->join))
 		return err_say(err, EINVAL,
 			       "%u sockets on one address: a group of their own, or to join?",
@@ -41,13 +43,25 @@ static int check(const struct sockset_conf *conf, struct err *err)
 	return 0;
 }
 
-static struct group_key key_of(const struct sockset_conf *conf, const struct addr *addr)
+/* Options of a socket on address number a. */
+static struct sock_conf sock_conf_of(const struct sockset_conf *conf, unsigned a)
 {
-	return (struct group_key){ .addr = addr,
+	struct sock_conf one = conf->sock;
+
+	if (conf->v6only)
+		one.v6only = conf->v6only[a];
+	one.reuse_port = conf->join || is_implicit(conf);
+	return one;
+}
+
+/* listen: the addresses with their ports chosen. */
+static struct group_key key_of(const struct sockset_conf *conf, const struct addr *listen, unsigned a)
+{
+	return (struct group_key){ .addr = &listen[a],
 				   .lite = conf->sock.lite,
 				   .device = conf->sock.device,
-				   .dual = addr->sa.sa_family == AF_INET6 &&
-					   conf->sock.v6only == SOCK_V6ONLY_OFF };
+				   .dual = listen[a].sa.sa_family == AF_INET6 &&
+					   sock_conf_of(conf, a).v6only == SOCK_V6ONLY_OFF };
 }
 
 static int check_groups(const struct sockset_conf *conf, const struct addr *listen, struct err *err)
@@ -55,7 +69,7 @@ static int check_groups(const struct sockset_conf *conf, const struct addr *list
 	int rc = 0;
 
 	for (unsigned a = 0; a < conf->nlisten && !rc && conf->join; a++) {
-		struct group_key key = key_of(conf, &listen[a]);
+		struct group_key key = key_of(conf, listen, a);
 
 		rc = group_check(&key, err);
 	}
@@ -68,14 +82,13 @@ static int check_groups(const struct sockset_conf *conf, const struct addr *list
 static int claim(struct sockset_own *own, const struct sockset_conf *conf, struct addr *listen,
 		 struct sock *probe, struct err *err)
 {
-	const struct sock_conf plain = { .v6only = conf->sock.v6only,
-					 .lite = conf->sock.lite,
-					 .device = conf->sock.device,
-					 .tos = -1,
-					 .ttl = -1 };
-
 	for (unsigned a = 0; a < conf->nlisten; a++) {
-		struct group_key key = key_of(conf, &listen[a]);
+		const struct sock_conf plain = { .v6only = sock_conf_of(conf, a).v6only,
+						 .lite = conf->sock.lite,
+						 .device = conf->sock.device,
+						 .tos = -1,
+						 .ttl = -1 };
+		struct group_key key = key_of(conf, listen, a);
 		int rc = 0;
 
 		if (!is_implicit(conf) && addr_port(&listen[a]))
@@ -116,7 +129,8 @@ static int open_all(struct sock_set *set, const struct sockset_conf *conf,
 	unsigned n = conf->nlisten * (conf->shared ? 1 : conf->slots);
 
 	for (unsigned i = 0; i < n; i++) {
-		int rc = sock_open(&set->sock[i], &listen[i % conf->nlisten], &set->own->conf, err);
+		const struct sock_conf one = sock_conf_of(conf, i % conf->nlisten);
+		int rc = sock_open(&set->sock[i], &listen[i % conf->nlisten], &one, err);
 
 		if (rc)
 			return rc;
@@ -146,8 +160,12 @@ static int steer(struct sock_set *set, const struct sockset_conf *conf, struct e
 {
 	int rc = 0;
 
-	for (unsigned a = 0; a < conf->nlisten && conf->steer_cpu && !rc; a++)
-		rc = sock_steer_by_cpu(&set->sock[a], conf->slots, err);
+	for (unsigned a = 0; a < conf->nlisten && !rc; a++) {
+		if (conf->steer_cpu)
+			rc = sock_steer_by_cpu(&set->sock[a], conf->slots, err);
+		else if (conf->reserve)
+			rc = sock_steer_by_flow(&set->sock[a], conf->slots, err);
+	}
 	return rc;
 }
 
@@ -214,7 +232,7 @@ int sockset_open(struct sock_set *set, const struct sockset_conf *conf, struct e
 	return rc;
 }
 
-static int add(struct sock_set *set, const struct addr *local, const struct addr *peer,
+static int add(struct sock_set *set, const struct sock_conf *conf, const struct addr *local, const struct addr *peer,
 	       struct err *err)
 {
 	unsigned n = atomic_load_explicit(&set->n, memory_order_relaxed);
@@ -223,7 +241,7 @@ static int add(struct sock_set *set, const struct addr *local, const struct addr
 	if (n == set->capacity)
 		return err_say(err, ENOSPC, "no room for another connected socket (%u are open)",
 			       n);
-	rc = sock_open(&set->sock[n], local, &set->own->conf, err);
+	rc = sock_open(&set->sock[n], local, conf, err);
 	if (rc)
 		return rc;
 	rc = sock_connect(&set->sock[n], peer, err);
@@ -238,12 +256,14 @@ static int add(struct sock_set *set, const struct addr *local, const struct addr
 int sockset_add_connected(struct sock_set *set, const struct sock *listener,
 			  const struct addr *local, const struct addr *peer, struct err *err)
 {
+	struct sock_conf conf = set->own->conf;
 	struct addr from = *local;
 	int rc;
 
+	conf.v6only = listener->dual ? SOCK_V6ONLY_OFF : SOCK_V6ONLY_ON;
 	addr_to_family(&from, listener->family);
 	pthread_mutex_lock(&set->own->lock);
-	rc = add(set, &from, peer, err);
+	rc = add(set, &conf, &from, peer, err);
 	pthread_mutex_unlock(&set->own->lock);
 	return rc;
 }

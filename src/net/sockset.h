@@ -26,6 +26,7 @@ struct sock_set {
 struct sockset_conf {
 	struct sock_conf sock;
 	const struct addr *listen; /* nlisten addresses */
+	const enum sock_v6only *v6only; /* of each, instead of sock.v6only; NULL = sock.v6only for all */
 	unsigned nlisten;
 	unsigned slots;   /* workers */
 	bool shared;      /* one socket per address for all slots (--shared-socket) */
@@ -33,7 +34,8 @@ struct sockset_conf {
 	                     shares its port with nobody, see net/group.h; reserve makes one too */
 	bool join;        /* --reuse-port: joins a group of this user, or starts one that others may join */
 	bool steer_cpu;   /* --use-bpf */
-	unsigned reserve; /* room for sockets added later */
+	unsigned reserve; /* room for sockets added later. The flows that have none are then spread over the first ones by
+	                     our own hash: the kernel's counts all members, and would move flows with every socket added */
 	const char *const *groups; /* multicast groups to join, ngroups */
 	unsigned ngroups;
 };

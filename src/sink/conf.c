@@ -2,7 +2,10 @@
 #include "sink/conf.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <string.h>
+
+#include "base/num.h"
 
 #define AT(field) .offset = offsetof(struct sink_conf, field)
 #define FLAG(long_name, short_name, field, heading, text) \
@@ -130,6 +133,8 @@ static const struct {
 	{ "shared-socket", "use-bpf", "steering needs one socket per worker" },
 	{ "shared-socket", "connect-each", "each worker adds sockets of its own" },
 	{ "connect", "connect-each", "the listener must stay unconnected" },
+	{ "reuse-port", "connect-each", "the sockets of flows join a group of their own" },
+	{ "use-bpf", "connect-each", "a flow would get a socket for each CPU that processes it" },
 	{ "cpus", "place", "both say where workers run" },
 	{ "dontwait", "waitforone", "one never waits, the other waits for one datagram" },
 	{ "dontwait", "wait", "it is a way to wait itself, namely not at all" },
@@ -141,21 +146,61 @@ static const struct {
 	{ "gro", "nr-iovec", "segments are read from one piece" },
 };
 
+/* A switch that was given as off excludes nothing. */
+static bool in_force(const struct opt_set *set, const char *name)
+{
+	char text[8];
+
+	for (const struct opt *t = table; t->name; t++)
+		if (strcmp(t->name, name) == 0 && t->type == OPT_FLAG)
+			return strcmp(opt_text(set, t, text, sizeof(text)), "yes") == 0;
+	return opt_given(set, name);
+}
+
 static int check_pairs(const struct opt_set *set, struct err *err)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(excludes); i++)
-		if (opt_given(set, excludes[i].a) && opt_given(set, excludes[i].b))
+		if (in_force(set, excludes[i].a) && in_force(set, excludes[i].b))
 			return err_say(err, EINVAL, "--%s and --%s exclude each other: %s", excludes[i].a,
 				       excludes[i].b, excludes[i].why);
 	return 0;
 }
 
+static bool is_shortcut(const char *engine)
+{
+	for (const struct opt *t = table; t->name; t++)
+		if (t->type == OPT_ADD && t->choices == engine)
+			return true;
+	return false;
+}
+
+/* -T -u: upstream runs its engines in its own order, each once, whatever the order on the command line. A list with --engine stays as it is. */
+static void order_shortcuts(struct opt_list *list)
+{
+	const char *given[8] = { NULL };
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < list->n; i++)
+		if (!is_shortcut(list->text[i]))
+			return;
+	for (unsigned e = 0; engine_table[e]; e++)
+		for (unsigned i = 0; i < list->n; i++)
+			if (strcmp(list->text[i], engine_table[e]->name) == 0) {
+				given[n++] = list->text[i];
+				break;
+			}
+	memcpy(list->text, given, n * sizeof(*given));
+	list->n = n;
+}
+
 int conf_check(const struct opt_set *set, struct sink_conf *conf, struct err *err)
 {
+	char text[32];
 	int rc = check_pairs(set, err);
 
 	if (rc)
 		return rc;
+	order_shortcuts(&conf->engines);
 	if (set->operands.n)
 		return err_say(err, EINVAL, "unexpected argument '%s': addresses are given with --listen", set->operands.text[0]);
 	if (!conf->family)
@@ -165,18 +210,22 @@ int conf_check(const struct opt_set *set, struct sink_conf *conf, struct err *er
 	if (opt_given(set, "duration") && !conf->duration)
 		return err_say(err, EINVAL, "--duration 0 would end before it begins; leave it out to run until --count");
 	if (opt_given(set, "interval") && conf->interval < 10 * NSEC_PER_MSEC)
-		return err_say(err, EINVAL, "--interval must be at least 10ms");
+		return err_say(err, EINVAL, "--interval %s: must be at least 10ms", num_duration_text(conf->interval, text, sizeof(text)));
 	if (conf->format == CONF_CLASSIC && conf->interval)
 		return err_say(err, EINVAL, "--format classic has no interval lines; use text or json");
 	if (conf->busy_poll % NSEC_PER_USEC)
-		return err_say(err, EINVAL, "--busy-poll: the kernel takes whole microseconds");
+		return err_say(err, EINVAL, "--busy-poll %s: the kernel takes whole microseconds",
+			       num_duration_text(conf->busy_poll, text, sizeof(text)));
 	if (conf->use_bpf && conf->threads == 1)
 		return err_say(err, EINVAL, "--use-bpf spreads datagrams over the sockets of several workers: give --threads");
 	if (conf->check_sequence && conf->shared_socket && conf->threads != 1)
 		return err_say(err, EINVAL, "--check-sequence needs each flow on one worker: not with --shared-socket and several threads");
-	if (conf->dontwait)
-		conf->wait = 1 + ENGINE_WAIT_SPIN;
 	conf->counts_empty = conf->dontwait || opt_given(set, "sk-timeout");
+	if (conf->bad_ptr > conf->batch)
+		return err_say(err, EINVAL, "--use-bad-ptr %d: a batch has %d packets (--batch)", conf->bad_ptr, conf->batch);
+	if (conf->bind_dev && strlen(conf->bind_dev) >= IFNAMSIZ)
+		return err_say(err, EINVAL, "--bind-dev %s: the name of an interface has at most %d characters", conf->bind_dev,
+			       IFNAMSIZ - 1);
 	if (conf->nr_iovec > (int)conf->buffer_size)
 		return err_say(err, EINVAL, "--nr-iovec %d: more pieces than --buffer-size has bytes", conf->nr_iovec);
 	return 0;

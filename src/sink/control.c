@@ -42,11 +42,13 @@ static void on_duration(struct ev_loop *loop, ev_timer *w UNUSED, int events UNU
 	ev_break(loop, EVBREAK_ALL);
 }
 
-static void on_interval(struct ev_loop *loop UNUSED, ev_timer *w, int events UNUSED)
+static void on_interval(struct ev_loop *loop, ev_timer *w, int events UNUSED)
 {
 	struct control *c = w->data;
 
 	c->run->interval(c->run->data);
+	if (c->run->ended(c->run->data))
+		ev_break(loop, EVBREAK_ALL);
 }
 
 static void on_sample(struct ev_loop *loop UNUSED, ev_timer *w, int events UNUSED)

@@ -8,8 +8,9 @@ int each_open(struct each *e, const struct engine_ops *ops, struct sock_set *set
 	      unsigned most)
 {
 	*e = (struct each){ .ops = ops, .set = set, .listeners = slot->socks, .nlisteners = slot->nsocks, .most = most };
-	e->slots = 1;
-	while (e->slots < 2 * most)
+	e->slots = 4;
+	/* Three quarters are filled at most, so that looking up ends soon: room for twice as many flows as may get a socket. */
+	while (e->slots < 3 * most)
 		e->slots *= 2;
 	e->seen = calloc(e->slots, sizeof(*e->seen));
 	return e->seen ? 0 : -ENOMEM;
@@ -50,15 +51,16 @@ void each_see(struct each *e, struct engine *engine, const struct packet *p)
 	if (!p->src || !is_listener(e, p->sock))
 		return;
 	known = slot_of(e, p->src);
-	if (known->len)
+	if (known->len || e->known >= e->slots / 4 * 3)
 		return;
+	*known = *p->src;
+	e->known++;
 	if (e->flows == e->most) {
 		e->failed++;
 		return;
 	}
 	if (p->info && p->info->valid & CMSG_WANT_PKTINFO)
 		addr_from_in6(&local, &p->info->dst, addr_port(&listener->local), p->info->ifindex);
-	*known = *p->src;
 	sock = sockset_add_connected(e->set, listener, &local, p->src, &err);
 	if (sock >= 0)
 		sock = e->ops->add(engine, (unsigned)sock);

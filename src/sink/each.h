@@ -18,7 +18,8 @@ struct each {
 	unsigned nlisteners;
 	unsigned most;             /* flows at most */
 	unsigned flows;            /* sockets made */
-	uint64_t failed;           /* flows that got none: limit reached, or the kernel refused */
+	uint64_t failed;           /* flows that got none: limit reached, or the kernel refused. A lower bound once the table is full */
+	unsigned known;            /* flows in seen */
 	int last_errno;
 	struct addr *seen;         /* open addressing, slots entries */
 	unsigned slots;

@@ -9,6 +9,8 @@
 
 static enum engine_wait wait_of(const struct setup *s, const struct engine_ops *ops)
 {
+	if (s->conf->dontwait)
+		return ENGINE_WAIT_SPIN;
 	if (s->conf->wait)
 		return (enum engine_wait)(s->conf->wait - 1);
 	return s->per_slot == 1 && !s->conf->connect_each && !(ops->caps & ENGINE_MULTI) ? ENGINE_WAIT_BLOCK :

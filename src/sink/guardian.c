@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/num.h"
 #include "net/sysctl.h"
 
 #define IP_DEMUX "net.ipv4.ip_early_demux"
@@ -39,50 +41,79 @@ static void name_state(struct guardian *g)
 	snprintf(g->state, sizeof(g->state), "%.64s/udpsink-early-demux-%lu", dir, (unsigned long)ns.st_ino);
 }
 
-/* Takes the lock; what an earlier run left there becomes the value to restore. Returns the descriptor. */
-static int open_state(struct guardian *g, struct err *err)
+/* "1 0": two values that these settings can have (they are one byte in the kernel). */
+static bool parse_state(char *text, int *ip, int *udp)
+{
+	char *rest = text, *first = strsep(&rest, " "), *second = strsep(&rest, " \n");
+	uint64_t a, b;
+
+	if (!second || num_count(first, &a) || num_count(second, &b) || a > UINT8_MAX || b > UINT8_MAX)
+		return false;
+	*ip = (int)a;
+	*udp = (int)b;
+	return true;
+}
+
+/* What an earlier run left there becomes the value to restore; then the file says what we will restore. */
+static int use_state(struct guardian *g, int fd, struct err *err)
 {
 	char text[64];
-	int fd, n, ip, udp;
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+
+	text[MAX(n, 0)] = '\0';
+	if (parse_state(text, &g->ip_before, &g->udp_before))
+		log_notice("%s: an earlier run ended without restoring; %s=%d %s=%d will be restored", g->state, IP_DEMUX,
+			   g->ip_before, UDP_DEMUX, g->udp_before);
+	n = snprintf(text, sizeof(text), "%d %d\n", g->ip_before, g->udp_before);
+	if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n || fsync(fd))
+		return err_sys(err, errno, "--early-demux: write to state file %s", g->state);
+	return 0;
+}
+
+/* Takes the lock. Returns the descriptor. */
+static int open_state(struct guardian *g, struct err *err)
+{
+	int fd, rc;
 
 	name_state(g);
 	fd = open(g->state, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_sys(err, errno, "--early-demux: state file %s", g->state);
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		rc = err_say(err, EBUSY, "--early-demux: another udp_sink holds the setting in this network namespace (%s is locked)",
+			     g->state);
+	else
+		rc = use_state(g, fd, err);
+	if (rc)
 		util_close(&fd);
-		return err_say(err, EBUSY, "--early-demux: another udp_sink holds the setting in this network namespace (%s is locked)",
-			       g->state);
-	}
-	n = (int)read(fd, text, sizeof(text) - 1);
-	text[MAX(n, 0)] = '\0';
-	if (sscanf(text, "%d %d", &ip, &udp) == 2) {
-		log_notice("%s: an earlier run ended without restoring; %s=%d %s=%d will be restored", g->state, IP_DEMUX, ip,
-			   UDP_DEMUX, udp);
-		g->ip_before = ip;
-		g->udp_before = udp;
-	}
-	n = snprintf(text, sizeof(text), "%d %d\n", g->ip_before, g->udp_before);
-	if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n || fsync(fd)) {
-		n = err_sys(err, errno, "--early-demux: write to state file %s", g->state);
-		util_close(&fd);
-		return n;
-	}
-	return fd;
+	return rc ? rc : fd;
 }
 
+/* A setting that has its value already needs no right to write it. */
+static int put_back(const char *name, int value, struct err *err)
+{
+	int now;
+
+	return !sysctl_read_int(name, &now) && now == value ? 0 : sysctl_write_int(name, value, err);
+}
+
+/* Both values, and then the state file has nothing to say any more. */
 static int restore(const struct guardian *g, struct err *err)
 {
-	int rc = sysctl_write_int(IP_DEMUX, g->ip_before, err);
-	int rc2 = sysctl_write_int(UDP_DEMUX, g->udp_before, err);
+	int rc = put_back(IP_DEMUX, g->ip_before, err);
+	int rc2 = put_back(UDP_DEMUX, g->udp_before, rc ? NULL : err);
 
-	return rc ? rc : rc2;
+	rc = rc ? rc : rc2;
+	if (!rc)
+		unlink(g->state);
+	return rc;
 }
 
-/* The child: nothing of the parent's stays open but the pipe and the locked state file; no signal but SIGKILL ends it early. */
-static void guard(const struct guardian *g, int pipe, int state)
+/* The child: nothing of the parent's stays open but the line to it and the locked state file; no signal but SIGKILL ends it early. Says when it
+ * has left the parent's session. */
+static void guard(const struct guardian *g, int line, int state)
 {
-	char byte;
+	char byte = 0;
 	int null = open("/dev/null", O_RDWR);
 
 	setsid();
@@ -90,43 +121,49 @@ static void guard(const struct guardian *g, int pipe, int state)
 		signal(sig, SIG_IGN);
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
-	dup2(pipe, 3);
+	dup2(line, 3);
 	dup2(state, 4);
 	syscall(SYS_close_range, 5U, ~0U, 0U);
-	while (read(3, &byte, 1) < 0 && errno == EINTR)
-		;
-	if (restore(g, NULL) == 0)
-		unlink(g->state);
-	_exit(0);
+	if (write(3, &byte, 1) == 1)
+		while (read(3, &byte, 1) < 0 && errno == EINTR)
+			;
+	_exit(restore(g, NULL) ? 1 : 0);
 }
 
-static int spawn(struct guardian *g, int state, struct err *err)
+/* Returns when the child is out of reach of signals for our process group. */
+static int spawn(struct guardian *g, struct err *err)
 {
-	int ends[2], low;
+	int ends[2], line, state;
+	sigset_t all, old;
+	char byte;
 
-	if (pipe2(ends, O_CLOEXEC))
-		return err_sys(err, errno, "--early-demux: pipe");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return err_sys(err, errno, "--early-demux: socketpair");
+	g->line = ends[0];
 	/* Above 4, so that the child's dup2 to 3 and 4 cannot hit each other. */
-	low = ends[0];
-	ends[0] = fcntl(low, F_DUPFD_CLOEXEC, 10);
-	util_close(&low);
-	state = fcntl(state, F_DUPFD_CLOEXEC, 10);
+	line = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
+	state = fcntl(g->lock, F_DUPFD_CLOEXEC, 10);
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
 	g->child = fork();
 	if (g->child == 0)
-		guard(g, ends[0], state);
-	util_close(&ends[0]);
+		guard(g, line, state);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	util_close(&ends[1]);
+	util_close(&line);
 	util_close(&state);
-	g->pipe = ends[1];
 	if (g->child < 0)
 		return err_sys(err, errno, "--early-demux: fork of the guardian");
+	if (recv(g->line, &byte, 1, MSG_WAITALL) != 1)
+		return err_say(err, ECHILD, "--early-demux: the guardian ended at once; nothing was changed");
 	return 0;
 }
 
 int guardian_start(struct guardian *g, enum conf_demux mode, struct err *err)
 {
-	int rc, state, value = mode == CONF_DEMUX_ON;
+	int rc, value = mode == CONF_DEMUX_ON;
 
-	*g = (struct guardian){ .pipe = -1, .child = -1 };
+	*g = (struct guardian){ .line = -1, .lock = -1, .child = -1 };
 	read_values(&g->ip, &g->udp);
 	g->ip_before = g->ip;
 	g->udp_before = g->udp;
@@ -134,15 +171,13 @@ int guardian_start(struct guardian *g, enum conf_demux mode, struct err *err)
 		return 0;
 	if (g->ip < 0 || g->udp < 0)
 		return err_say(err, ENOENT, "--early-demux: cannot read %s and %s of this network namespace", IP_DEMUX, UDP_DEMUX);
-	state = open_state(g, err);
-	if (state < 0)
-		return state;
-	rc = spawn(g, state, err);
-	util_close(&state);
-	if (rc)
-		return rc;
+	g->lock = open_state(g, err);
+	if (g->lock < 0)
+		return g->lock;
 	g->holds = true;
-	rc = sysctl_write_int(IP_DEMUX, value, err);
+	rc = spawn(g, err);
+	if (!rc)
+		rc = sysctl_write_int(IP_DEMUX, value, err);
 	if (!rc)
 		rc = sysctl_write_int(UDP_DEMUX, value, err);
 	if (rc)
@@ -151,12 +186,19 @@ int guardian_start(struct guardian *g, enum conf_demux mode, struct err *err)
 	return rc;
 }
 
+/* The child has restored. Where it could not (it was killed), we do it. */
 void guardian_stop(struct guardian *g)
 {
+	struct err err = ERR_INIT;
+	int status = -1;
+
 	if (!g->holds)
 		return;
-	util_close(&g->pipe);
-	while (waitpid(g->child, NULL, 0) < 0 && errno == EINTR)
+	util_close(&g->line);
+	while (g->child > 0 && waitpid(g->child, &status, 0) < 0 && errno == EINTR)
 		;
+	if (status && restore(g, &err))
+		log_error("%s", err.text);
+	util_close(&g->lock);
 	g->holds = false;
 }

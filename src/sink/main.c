@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* udp_sink: order of start-up and tear-down; everything else is in the modules named here. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -56,16 +57,22 @@ static int connect_first(struct run_context *c, struct err *err)
 	return rc ? err_sys(err, rc, "--connect: source of the first datagram") : setup_connect(s, &peer, err);
 }
 
+/* What a voice returned. */
+static int said(int rc, struct err *err)
+{
+	return rc ? err_sys(err, rc, "write to standard output") : 0;
+}
+
 static int run_all(struct run_context *c, struct err *err)
 {
 	const struct setup *s = c->setup;
 	int rc = connect_first(c, err);
 
 	if (!rc)
-		rc = c->voice->header(c->header);
+		rc = said(c->voice->header(c->header), err);
 	for (unsigned i = 0; !rc && i < s->engines; i++) {
 		if (s->engine[i].skipped)
-			rc = c->voice->skipped(&s->engine[i]);
+			rc = said(c->voice->skipped(&s->engine[i]), err);
 		for (unsigned n = 0; !rc && !s->engine[i].skipped && n < (unsigned)s->conf->repeat; n++)
 			if (!control_signal(c->control))
 				rc = run_execute(c, &s->engine[i], n, err);
@@ -100,6 +107,7 @@ static int control(struct setup *setup, struct report_header *header, struct err
 	if (!rc)
 		rc = measure(&c, err);
 	control_free(c.control);
+	free(c.carry.drops);
 	return rc;
 }
 
@@ -133,6 +141,7 @@ int main(int argc, char **argv)
 	enum opt_next next;
 	int code = EXIT_OK;
 
+	util_standard_fds();
 	log_setup("udp_sink", LOG_NOTICE);
 	conf_options(&options, &conf);
 	if (opt_parse(&options, argc, argv, &next, &err))
@@ -140,5 +149,9 @@ int main(int argc, char **argv)
 	if (next == OPT_RUN)
 		code = prints_only(&conf) ? print(&options, &conf) : run(&options, &conf, argc, argv);
 	opt_free(&options);
-	return fflush(stdout) ? EXIT_FAILED : code;
+	errno = 0;
+	if (!fflush(stdout) || code)
+		return code;
+	err_sys(&err, errno ? errno : EIO, "write to standard output");
+	return fail(&err, EXIT_FAILED);
 }

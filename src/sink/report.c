@@ -96,8 +96,12 @@ static void note_doubts(struct report *r)
 		report_note(r, "%llu flows got no connected socket (raise --max-flows or the limit of open files)",
 		     (unsigned long long)r->total.connect_failed);
 	if (r->total.drops)
-		report_note(r, "the sockets dropped %llu: receive buffer %u of %u bytes at most; a faster reader or --rcvbuf helps",
-		     (unsigned long long)r->total.drops, r->total.queue_max, r->total.queue_limit);
+		report_note(r, "the sockets dropped %llu: receive buffer %u of %u bytes at most; a faster reader or --rcvbuf helps where it was "
+			       "full, not against wrong checksums", (unsigned long long)r->total.drops, r->total.queue_max,
+			    r->total.queue_limit);
+	if (r->end_unknown)
+		report_note(r, "stopped while a batch was being filled: when its last datagram came is not known, and the window may "
+			       "end up to --sk-timeout too late (--waitforone has no such batches)");
 	if (s->truncated && !r->setup->conf->no_copy)
 		report_note(r, "%llu datagrams were longer than --buffer-size", (unsigned long long)s->truncated);
 }

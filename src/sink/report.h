@@ -53,6 +53,7 @@ struct report {
 	const struct setup_engine *engine;
 	unsigned run;                 /* 0.. of --repeat */
 	bool partial;                 /* the last interval, shorter than the others */
+	bool end_unknown;             /* the window may be longer than first to last datagram */
 	bool unreliable;              /* something makes the numbers doubtful; notes say what */
 	uint64_t since_ns, until_ns;  /* since the run was ready */
 	unsigned known;               /* enum stats_need bits that hold */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/log.h"
 #include "sink/report.h"
 
 static int flushed(void)
@@ -52,8 +53,9 @@ static int row(const struct report *r)
 	return flushed();
 }
 
-static int skipped(const struct setup_engine *e UNUSED)
+static int skipped(const struct setup_engine *e)
 {
+	log_notice("%s left out: %s", e->ops->name, e->why.text);
 	return 0;
 }
 

@@ -48,7 +48,7 @@ static json_t *buffer(const struct sock_buffer *b)
 
 	add_known(o, "asked", b->asked ? (int64_t)b->asked : -1);
 	record_add_uint(o, "granted", b->granted);
-	record_add_uint(o, "limit", b->limit);
+	add_known(o, "limit", b->limit ? (int64_t)b->limit : -1);
 	record_add_bool(o, "forced", b->forced);
 	record_add_text(o, "sysctl", b->sysctl);
 	return o;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "net/addr.h"
+#include "net/sock_buffer.h"
 #include "sink/report.h"
 
 #define CELL 32
@@ -37,9 +38,10 @@ static int flushed(void)
 /* What was obtained where it is less than what was asked. */
 static void say_buffer(const struct sock *k, const char *local)
 {
-	if (k->rcvbuf.asked > k->rcvbuf.granted)
-		log_warning("%s: receive buffer of %" PRIu64 " bytes asked, %" PRIu64 " granted: %s is %" PRIu64, local,
-			    k->rcvbuf.asked, k->rcvbuf.granted, k->rcvbuf.sysctl, k->rcvbuf.limit);
+	char text[240];
+
+	if (sock_buffer_shortfall(&k->rcvbuf, text, sizeof(text)))
+		log_warning("%s: receive buffer: %s", local, text);
 	else
 		log_info("%s: receive buffer %" PRIu64 " bytes%s", local, k->rcvbuf.granted, k->rcvbuf.forced ? " (forced)" : "");
 }

@@ -48,6 +48,8 @@ static bool run_ended(void *data)
 {
 	struct run *r = data;
 
+	if (r->failed)
+		return true;
 	for (unsigned i = 0; i < r->started; i++)
 		if (atomic_load(&r->worker[i].done) && (r->worker[i].result || r->context->setup->conf->count))
 			return true;
@@ -222,7 +224,7 @@ static int open_run(struct run *r, struct err *err)
 	};
 	r->worker = calloc(r->workers, sizeof(*r->worker));
 	r->block = aligned_alloc(PAD_ALIGN, r->workers * sizeof(*r->block));
-	if (!r->worker || !r->block || sampler_open(&r->sampler, r->worker, r->workers, er.set) ||
+	if (!r->worker || !r->block || sampler_open(&r->sampler, r->worker, r->workers, er.set, &r->context->carry) ||
 	    sample_new(&r->before, &r->sampler) || sample_new(&r->now, &r->sampler))
 		return err_sys(err, ENOMEM, "memory for %u workers", r->workers);
 	return 0;

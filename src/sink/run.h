@@ -13,6 +13,7 @@ struct run_context {
 	struct control *control;
 	const struct report_voice *voice;
 	const struct report_header *header;
+	struct sampler_carry carry; /* from run to run */
 	bool announced; /* the ready record is out */
 	bool progress;  /* a live line on the terminal */
 };

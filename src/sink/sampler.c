@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-int sampler_open(struct sampler *s, struct worker *worker, unsigned workers, const struct sock_set *set)
+int sampler_open(struct sampler *s, struct worker *worker, unsigned workers, const struct sock_set *set,
+		 struct sampler_carry *carry)
 {
 	unsigned n = set ? set->capacity : 1;
 
-	*s = (struct sampler){ .worker = worker, .workers = workers, .set = set };
+	*s = (struct sampler){ .worker = worker, .workers = workers, .set = set, .carry = carry };
 	s->last_drops = calloc(n, sizeof(*s->last_drops));
 	s->drops = calloc(n, sizeof(*s->drops));
 	s->queue_max = calloc(n, sizeof(*s->queue_max));
@@ -19,11 +20,30 @@ int sampler_open(struct sampler *s, struct worker *worker, unsigned workers, con
 		return -ENOMEM;
 	}
 	sampler_sockets(s);
+	for (unsigned i = 0; carry && set && i < MIN(carry->n, s->watched); i++)
+		s->drops[i] = (uint32_t)(s->last_drops[i] - carry->drops[i]);
 	return 0;
+}
+
+/* Sockets that joined later do not outlive the run. */
+static void keep(const struct sampler *s, struct sampler_carry *carry)
+{
+	unsigned n = MIN(s->watched, s->set->opened);
+
+	if (carry->n < n) {
+		free(carry->drops);
+		*carry = (struct sampler_carry){ .n = n, .drops = calloc(n, sizeof(*carry->drops)) };
+	}
+	if (carry->drops)
+		memcpy(carry->drops, s->last_drops, n * sizeof(*carry->drops));
+	else
+		carry->n = 0;
 }
 
 void sampler_close(struct sampler *s)
 {
+	if (s->carry && s->set && s->watched)
+		keep(s, s->carry);
 	free(s->last_drops);
 	free(s->drops);
 	free(s->queue_max);

@@ -24,6 +24,13 @@ struct sample {
 	uint64_t *drops;              /* per socket, since the sampler began; capacity of the set */
 };
 
+/* What the sockets had dropped when the last run ended: what they drop between two runs counts in the next one, as what they queue does. Empty before the
+ * first run. */
+struct sampler_carry {
+	unsigned n;
+	uint32_t *drops; /* n entries; owned, free(3) */
+};
+
 struct sampler {
 	struct worker *worker;
 	unsigned workers;
@@ -34,9 +41,12 @@ struct sampler {
 	uint32_t *queue_limit;       /* receive memory limit, per socket, bytes */
 	unsigned watched;            /* sockets that have a baseline */
 	uint64_t unread;             /* samples in which a socket could not be read */
+	struct sampler_carry *carry;
 };
 
-int sampler_open(struct sampler *s, struct worker *worker, unsigned workers, const struct sock_set *set);
+/* carry: read here, and written by sampler_close; NULL = none. */
+int sampler_open(struct sampler *s, struct worker *worker, unsigned workers, const struct sock_set *set,
+		 struct sampler_carry *carry);
 
 /* Drops and queues only: cheap, several times a second. Sockets that joined the set get their baseline. */
 void sampler_sockets(struct sampler *s);

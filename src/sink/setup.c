@@ -20,14 +20,25 @@ static int open_cpus(struct setup *s, struct err *err)
 		return err_say(err, EINVAL, "--place other-cpu: only one CPU is allowed to this process");
 	if (conf->place && strcmp(conf->place, "same-cpu") && strcmp(conf->place, "other-cpu"))
 		list = conf->place;
-	if (list)
-		return cpu_parse(list, &s->allowed, &s->cpus, err);
-	if (!conf->threads) {
+	if (list && cpu_parse(list, &s->allowed, &s->cpus, err))
+		return conf->cpus ? err_prefix(err, "--cpus: ") :
+				    err_prefix(err, "--place %s is neither same-cpu nor other-cpu; ", list);
+	if (!list && !conf->threads) {
 		char all[4096];
 
 		return cpu_parse(cpu_format(&s->allowed, all, sizeof(all)), &s->allowed, &s->cpus, err);
 	}
 	return 0;
+}
+
+/* IPv6 wildcard takes IPv4 as well, unless it was told not to, or IPv4 has a listener of its own on that port. */
+static enum sock_v6only v6only(const struct setup *s, const struct addr *a)
+{
+	bool any4 = false;
+
+	for (unsigned i = 0; i < s->nlisten; i++)
+		any4 |= s->listen[i].sa.sa_family == AF_INET && addr_port(a) == addr_port(&s->listen[i]);
+	return s->conf->v6only || (any4 && addr_is_wildcard(a)) ? SOCK_V6ONLY_ON : SOCK_V6ONLY_OFF;
 }
 
 static int parse_listen(struct setup *s, struct err *err)
@@ -37,14 +48,29 @@ static int parse_listen(struct setup *s, struct err *err)
 
 	s->nlisten = conf->listen.n ? conf->listen.n : 1;
 	s->listen = calloc(s->nlisten, sizeof(*s->listen));
-	if (!s->listen)
+	s->v6only = calloc(s->nlisten, sizeof(*s->v6only));
+	if (!s->listen || !s->v6only)
 		return err_sys(err, ENOMEM, "list of addresses");
 	for (unsigned i = 0; i < s->nlisten; i++) {
 		const char *text = conf->listen.n ? conf->listen.text[i] : fallback;
-		int rc = addr_parse(text, AF_UNSPEC, (uint16_t)conf->port, &s->listen[i], err);
 
-		if (rc)
-			return rc;
+		if (addr_parse(text, AF_UNSPEC, (uint16_t)conf->port, &s->listen[i], err))
+			return err_prefix(err, "--listen: ");
+	}
+	for (unsigned i = 0; i < s->nlisten; i++)
+		s->v6only[i] = v6only(s, &s->listen[i]);
+	return 0;
+}
+
+/* That they are multicast addresses; whether the interface is there shows when they are joined. */
+static int check_groups(const struct sink_conf *conf, struct err *err)
+{
+	for (unsigned i = 0; i < conf->join.n; i++) {
+		struct addr group;
+		unsigned ifindex;
+
+		if (sock_join_parse(conf->join.text[i], &group, &ifindex, err) == -EINVAL)
+			return -EINVAL;
 	}
 	return 0;
 }
@@ -54,30 +80,17 @@ static int parse_addresses(struct setup *s, struct err *err)
 	const struct sink_conf *conf = s->conf;
 	int rc = parse_listen(s, err);
 
-	if (!rc && conf->check_sender)
-		rc = addr_parse(conf->check_sender, AF_UNSPEC, 0, &s->sender, err);
-	if (!rc && conf->connect && strcmp(conf->connect, "first")) {
-		rc = addr_parse(conf->connect, AF_UNSPEC, 0, &s->peer, err);
-		if (!rc && !addr_port(&s->peer))
-			return err_say(err, EINVAL, "--connect=%s: the port is missing (ADDR:PORT)", conf->connect);
-	}
-	return rc;
-}
-
-/* IPv6 wildcard takes IPv4 as well, unless it was told not to, or IPv4 has a listener of its own on that port. */
-static bool v6only(const struct setup *s)
-{
-	bool wild6 = false, any4 = false;
-
-	for (unsigned i = 0; i < s->nlisten; i++) {
-		const struct addr *a = &s->listen[i];
-
-		wild6 |= a->sa.sa_family == AF_INET6 && addr_is_wildcard(a);
-		for (unsigned j = 0; j < s->nlisten; j++)
-			any4 |= a->sa.sa_family == AF_INET6 && s->listen[j].sa.sa_family == AF_INET &&
-				addr_port(a) == addr_port(&s->listen[j]);
-	}
-	return s->conf->v6only || (wild6 && any4);
+	if (!rc)
+		rc = check_groups(conf, err);
+	if (rc)
+		return rc;
+	if (conf->check_sender && addr_parse(conf->check_sender, AF_UNSPEC, 0, &s->sender, err))
+		return err_prefix(err, "--check-sender: ");
+	if (!conf->connect || !strcmp(conf->connect, "first"))
+		return 0;
+	if (addr_parse(conf->connect, AF_UNSPEC, 0, &s->peer, err))
+		return err_prefix(err, "--connect: ");
+	return addr_port(&s->peer) ? 0 : err_say(err, EINVAL, "--connect=%s: the port is missing (ADDR:PORT)", conf->connect);
 }
 
 unsigned setup_want(const struct sink_conf *conf)
@@ -112,8 +125,8 @@ static int open_sockets(struct setup *s, struct err *err)
 	struct sockset_conf sc = {
 		.sock = { .want = s->want, .lite = conf->lite, .rcvbuf = conf->rcvbuf, .device = conf->bind_dev,
 			  .rcvbuf_strict = conf->rcvbuf_strict, .tos = -1, .ttl = -1,
-			  .busy_poll_us = (unsigned)(conf->busy_poll / NSEC_PER_USEC),
-			  .v6only = v6only(s) ? SOCK_V6ONLY_ON : SOCK_V6ONLY_OFF },
+			  .busy_poll_us = (unsigned)(conf->busy_poll / NSEC_PER_USEC) },
+		.v6only = s->v6only,
 		.listen = s->listen, .nlisten = s->nlisten, .slots = s->workers,
 		.shared = conf->shared_socket, .join = conf->reuse_port, .steer_cpu = conf->use_bpf,
 		.group = !conf->reuse_port && !conf->shared_socket && (s->workers > 1 || conf->connect_each),
@@ -204,6 +217,7 @@ void setup_close(struct setup *s)
 		sockset_close(&s->set);
 	free(s->socks);
 	free(s->listen);
+	free(s->v6only);
 	cpu_list_free(&s->cpus);
 	cpu_list_free(&s->allowed);
 	*s = (struct setup){ .conf = s->conf };

@@ -24,6 +24,7 @@ struct setup {
 	unsigned workers;
 	struct cpu_list allowed, cpus;  /* cpus: worker i runs on cpus.cpu[i % n]; n == 0: not pinned */
 	struct addr *listen;
+	enum sock_v6only *v6only;       /* of each */
 	unsigned nlisten;
 	struct addr sender, peer;       /* --check-sender, --connect ADDR; len 0 = none */
 	bool dual;                      /* a socket takes IPv4 and IPv6 */

@@ -163,6 +163,7 @@ int tally_sum(struct report *out, const struct setup *setup, const struct setup_
 		if (w->begin.mono_ns) {
 			first = MIN(first, w->begin.mono_ns);
 			last = MAX(last, w->last_ns);
+			out->end_unknown |= w->end_unknown;
 		}
 	}
 	if (rc) {

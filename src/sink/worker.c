@@ -85,6 +85,15 @@ static ALWAYS_INLINE void count_packets(struct stats *s, const struct batch *b)
 	s->empty += empty;
 }
 
+/* Was recvmmsg interrupted while it waited for the rest of this batch? */
+static bool was_filling(const struct worker *w, const struct batch *b)
+{
+	const struct engine_conf *conf = w->shared->run.conf;
+
+	return atomic_load_explicit(&w->shared->stop, memory_order_relaxed) && b->n < b->limit && !b->waited_ns &&
+	       conf->wait == ENGINE_WAIT_BLOCK && !conf->waitforone && w->shared->ops->caps & ENGINE_BATCH;
+}
+
 static void take_batch(struct worker *w, struct batch *b)
 {
 	struct worker_shared *sh = w->shared;
@@ -103,8 +112,12 @@ static void take_batch(struct worker *w, struct batch *b)
 	if (sh->conf->count && sh->conf->threads > 1)
 		atomic_fetch_add_explicit(&sh->received, w->now.datagrams - before, memory_order_relaxed);
 	w->dirty = w->active = true;
-	if (b->drained)
+	if (b->drained) {
 		last_came(w, clock_mono(), b->waited_ns);
+		w->end_unknown = was_filling(w, b);
+	} else {
+		w->seen_ns = clock_coarse();
+	}
 }
 
 /* The window ends here, for now: what was used so far, and when the last datagram came. */
@@ -155,9 +168,15 @@ static void receive(struct worker *w)
 	}
 }
 
+/* How long ago the last batch came, when that is longer than a tick. */
+static uint64_t silence(const struct worker *w)
+{
+	return w->dirty ? clock_elapsed(w->seen_ns + CLOCK_COARSE_STEP_MAX, clock_mono()) : 0;
+}
+
 static void finish(struct worker *w)
 {
-	mark_end(w, 0);
+	mark_end(w, silence(w));
 	stats_publish(w->block, &w->now, 0, true);
 	w->cpu_obtained = cpu_current();
 }

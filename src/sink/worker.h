@@ -3,7 +3,7 @@
  * worker - one receiving thread: pin, open the engine, meet the others, receive until told to stop.
  *
  * The receive loop takes no lock, allocates nothing, logs nothing and reads no clock per packet: the clock is read at the first datagram, when
- * the queue was seen empty, and at the end.
+ * the queue was seen empty, and at the end. Where the call itself waits, an empty queue is never seen: there the time of the last tick is noted per batch.
  */
 #ifndef SINK_WORKER_H
 #define SINK_WORKER_H
@@ -49,6 +49,8 @@ struct worker {
 	struct stats now;
 	struct clock_usage begin, end; /* begin.mono_ns == 0: nothing was received */
 	uint64_t last_ns;              /* CLOCK_MONOTONIC of the last datagram, as near as known */
+	uint64_t seen_ns;              /* last timer tick before the last batch */
+	bool end_unknown;              /* last_ns is when the last batch was cut off, not when its last datagram came */
 	bool dirty;                    /* datagrams came after last_ns was taken */
 	bool active;                   /* datagrams came after end was taken */
 };

@@ -54,6 +54,7 @@ int main(int argc, char **argv)
 	enum opt_next next;
 	int ret;
 
+	util_standard_fds();
 	log_setup("udp_source", LOG_NOTICE);
 	ret = conf_parse(&conf, argc, argv, &next, &err);
 	if (ret) {

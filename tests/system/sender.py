@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """sender - plain Python senders for the tests of udp_sink, exact to the datagram; and ways to start it with less than we may do."""
+import contextlib
 import os
 import shutil
+import signal
 import socket
 import struct
 import sys
+import time
 
 from check import equal, fail, wait_until
-from programs import engines
+from programs import Sink, engines
 from udp import queued, udp_socket
 
 ENGINES = [name for name in engines() if name != "null"]  # those that use sockets
@@ -69,6 +72,33 @@ def received(sink, port=None):
     return sink.sum
 
 
+def refusal(*args, words, status=1, **options):
+    """udp_sink with these arguments receives nothing: it exits with the status and one sentence on stderr, which has all the words."""
+    sink = Sink(*args, ready=False, **options)
+    equal(sink.wait(), status, "exit status of " + " ".join(sink.command))
+    equal((sink.records("sum"), sink.stderr.count("\n")), ([], 1), "sums, and lines of " + sink.stderr)
+    for word in words:
+        if word not in sink.stderr:
+            fail("no %r in %r" % (word, sink.stderr))
+
+
+@contextlib.contextmanager
+def paused(sink):
+    """No thread of the sink runs in the body."""
+    def stopped():
+        if sink.status() is not None:
+            fail("udp_sink ended with status %s" % sink.status())
+        states = set()
+        for tid in os.listdir("/proc/%d/task" % sink.pid):
+            with open("/proc/%d/task/%s/stat" % (sink.pid, tid), encoding="utf-8") as f:
+                states.add(f.read().rpartition(")")[2].split()[0])
+        return states <= {"T", "t"}
+    sink.send_signal(signal.SIGSTOP)
+    wait_until(stopped, what="all threads stopped")
+    yield
+    sink.send_signal(signal.SIGCONT)
+
+
 def sums(sink, n):
     """The first n sum records; waits for them."""
     def look():
@@ -107,6 +137,28 @@ def sequence(run, stream, number, size=26):
 def segmented(sock, data, size):
     """One send call that becomes many datagrams of `size` bytes (UDP_SEGMENT)."""
     sock.sendmsg([data], [(socket.IPPROTO_UDP, UDP_SEGMENT, struct.pack("=H", size))])
+
+
+def tasks(program, field, threads="sink-"):
+    """This field of /proc/PID/task/*/status of each thread whose name begins so, the workers; in order of their start."""
+    found = []
+    for tid in sorted(map(int, os.listdir("/proc/%d/task" % program.pid))):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), \
+                open("/proc/%d/task/%d/status" % (program.pid, tid), encoding="ascii") as f:
+            lines = dict(line.split(":", 1) for line in f.read().splitlines())
+            if lines["Name"].strip().startswith(threads):
+                found.append(lines[field].strip())
+    return found
+
+
+def sleeps(program):
+    """How often its workers have slept so far."""
+    return sum(map(int, tasks(program, "voluntary_ctxt_switches")))
+
+
+def cpu_s(program):
+    """CPU time of a running program: the clock that clock_getcpuclockid(3) would give."""
+    return time.clock_gettime(~program.pid << 3 | 2)
 
 
 def command(statement, *words):

@@ -43,7 +43,7 @@ static void test_drops(void **state)
 	overflow(&client, &set.sock[1]);
 	before = dropped(&set.sock[1]);
 	assert_true(before > 0);
-	assert_int_equal(sampler_open(&s, NULL, 0, &set), 0);
+	assert_int_equal(sampler_open(&s, NULL, 0, &set, NULL), 0);
 	assert_int_equal(s.drops[1], 0); /* what was dropped before is nobody's */
 	overflow(&client, &set.sock[1]);
 	sampler_sockets(&s);
@@ -56,6 +56,38 @@ static void test_drops(void **state)
 	sampler_sockets(&s);
 	assert_int_equal(s.drops[1], (UINT64_C(1) << 40) + 10 + dropped(&set.sock[1]));
 	sampler_close(&s);
+	sockset_close(&set);
+	sock_close(&client);
+}
+
+/* What is dropped between two runs counts in the second; what came before the first in none. */
+static void test_carry(void **state)
+{
+	const struct addr listen[] = { parsed("127.0.0.1") };
+	struct sockset_conf conf = conf_of(listen, 1, 1);
+	struct sock client = opened("127.0.0.2", &plain);
+	struct sampler_carry carry = { 0 };
+	struct sock_set set;
+	struct sampler s;
+	uint32_t first, between;
+
+	(void)state;
+	conf.sock.rcvbuf = 4096;
+	open_ok(&set, &conf);
+	overflow(&client, &set.sock[0]);
+	first = dropped(&set.sock[0]);
+	assert_int_equal(sampler_open(&s, NULL, 0, &set, &carry), 0);
+	assert_int_equal(s.drops[0], 0);
+	sampler_close(&s);
+	overflow(&client, &set.sock[0]);
+	between = dropped(&set.sock[0]) - first;
+	assert_true(between > 0);
+	assert_int_equal(sampler_open(&s, NULL, 0, NULL, &carry), 0); /* an engine without sockets changes nothing */
+	sampler_close(&s);
+	assert_int_equal(sampler_open(&s, NULL, 0, &set, &carry), 0);
+	assert_int_equal(s.drops[0], between);
+	sampler_close(&s);
+	free(carry.drops);
 	sockset_close(&set);
 	sock_close(&client);
 }
@@ -73,7 +105,7 @@ static void test_joined(void **state)
 	conf.sock.rcvbuf = 4096;
 	conf.reserve = 1;
 	open_ok(&set, &conf);
-	assert_int_equal(sampler_open(&s, NULL, 0, &set), 0);
+	assert_int_equal(sampler_open(&s, NULL, 0, &set, NULL), 0);
 	assert_int_equal(sockset_add_connected(&set, &set.sock[0], &set.sock[0].local, &client.local, &err), 1);
 	overflow(&client, &set.sock[1]);
 	sampler_sockets(&s);
@@ -89,6 +121,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		{ "R77 drops by socket: baseline, growth, wrap", test_drops, NULL, NULL, NULL },
+		{ "drops between two runs", test_carry, NULL, NULL, NULL },
 		{ "drops of a socket that joined", test_joined, NULL, NULL, NULL },
 	};
 
