@@ -109,6 +109,13 @@ int sock_open(struct sock *out, const struct addr *local, const struct sock_conf
 	return rc;
 }
 
+int sock_bind(struct sock *sock, const struct addr *local, struct err *err)
+{
+	int rc = bind_to(sock, local, err);
+
+	return rc ? rc : read_back(sock, err);
+}
+
 int sock_connect(struct sock *sock, const struct addr *peer, struct err *err)
 {
 	char text[ADDR_TEXT], from[ADDR_TEXT];

@@ -56,6 +56,9 @@ struct sock {
 int sock_open(struct sock *out, const struct addr *local, const struct sock_conf *conf,
 	      struct err *err);
 
+/* bind(2) of a socket that was opened without an address, and read back. */
+int sock_bind(struct sock *sock, const struct addr *local, struct err *err);
+
 /* connect(2) and read back the peer, and the local address where it was the wildcard. An IPv4 peer of a dual-stack
  * socket may be given either way. Datagrams that were queued before stay in the queue: see sock_drain. */
 int sock_connect(struct sock *sock, const struct addr *peer, struct err *err);

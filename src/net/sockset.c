@@ -232,38 +232,55 @@ int sockset_open(struct sock_set *set, const struct sockset_conf *conf, struct e
 	return rc;
 }
 
-static int add(struct sock_set *set, const struct sock_conf *conf, const struct addr *local, const struct addr *peer,
-	       struct err *err)
+/* Can this peer be connected to at all? Found out on a socket that gets no datagrams. */
+static int try_peer(const struct sockset_flow *flow, const struct sock_conf *conf, int family, struct err *err)
+{
+	const struct addr any = { .sa.sa_family = (sa_family_t)family };
+	struct sock probe;
+	int rc = sock_open(&probe, &any, conf, err);
+
+	if (!rc)
+		rc = sock_connect(&probe, flow->peer, err);
+	sock_close(&probe);
+	return rc;
+}
+
+/* Watched before it can get a datagram, so that none is lost when it cannot be watched. Once it is, it stays open until the run ends, whatever happens: the
+ * engine knows its descriptor. */
+static int add(struct sock_set *set, const struct sockset_flow *flow, const struct sock_conf *conf, struct err *err)
 {
 	unsigned n = atomic_load_explicit(&set->n, memory_order_relaxed);
+	struct addr local = *flow->local, any = { .sa.sa_family = (sa_family_t)flow->listener->family };
 	int rc;
 
 	if (n == set->capacity)
-		return err_say(err, ENOSPC, "no room for another connected socket (%u are open)",
-			       n);
-	rc = sock_open(&set->sock[n], local, conf, err);
-	if (rc)
-		return rc;
-	rc = sock_connect(&set->sock[n], peer, err);
+		return err_say(err, ENOSPC, "no room for another connected socket (%u are open)", n);
+	rc = sock_open(&set->sock[n], &any, conf, err);
+	if (!rc && flow->watch)
+		rc = flow->watch(flow->data, n);
 	if (rc) {
 		sock_close(&set->sock[n]);
 		return rc;
 	}
+	addr_to_family(&local, flow->listener->family);
+	rc = sock_bind(&set->sock[n], &local, err);
+	if (!rc)
+		rc = sock_connect(&set->sock[n], flow->peer, err);
 	atomic_store_explicit(&set->n, n + 1, memory_order_release);
-	return (int)n;
+	return rc ? rc : (int)n;
 }
 
-int sockset_add_connected(struct sock_set *set, const struct sock *listener,
-			  const struct addr *local, const struct addr *peer, struct err *err)
+int sockset_add_connected(struct sock_set *set, const struct sockset_flow *flow, struct err *err)
 {
 	struct sock_conf conf = set->own->conf;
-	struct addr from = *local;
 	int rc;
 
-	conf.v6only = listener->dual ? SOCK_V6ONLY_OFF : SOCK_V6ONLY_ON;
-	addr_to_family(&from, listener->family);
+	conf.v6only = flow->listener->dual ? SOCK_V6ONLY_OFF : SOCK_V6ONLY_ON;
+	rc = try_peer(flow, &conf, flow->listener->family, err);
+	if (rc)
+		return rc;
 	pthread_mutex_lock(&set->own->lock);
-	rc = add(set, &conf, &from, peer, err);
+	rc = add(set, flow, &conf, err);
 	pthread_mutex_unlock(&set->own->lock);
 	return rc;
 }

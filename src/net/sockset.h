@@ -50,13 +50,18 @@ int sockset_open(struct sock_set *set, const struct sockset_conf *conf, struct e
  * (/proc/thread-self/net/udp, udp6); -1 = not readable. For "joined a group of N". */
 int sockset_others(const struct sock_set *set, const struct addr *local);
 
-/* Opens another socket (same options as the listener, bound to local: the destination of the flow's first datagram,
- * since a wildcard socket would leave the choice to the route) connected to peer, and publishes it. A mapped or
- * link-local `local` is fine. Any one worker at a time per set: takes an internal lock. Returns the index, or -errno
- * (-ENOSPC: reserve used up). Its queue may hold datagrams of other flows, which came between its bind(2) and
- * connect(2): they are datagrams of this port like any other, to be counted, not drained. */
-int sockset_add_connected(struct sock_set *set, const struct sock *listener,
-			  const struct addr *local, const struct addr *peer, struct err *err);
+struct sockset_flow {
+	const struct sock *listener;
+	const struct addr *local; /* destination of the flow's first datagram: a wildcard socket would leave the choice to the route. A mapped or link-local one is
+	                             fine */
+	const struct addr *peer;
+	int (*watch)(void *data, unsigned sock); /* called before the socket can get a datagram; not 0: it is closed. NULL = none */
+	void *data;
+};
+
+/* Opens another socket (same options as the listener, bound to local) connected to peer, and publishes it. Any one worker at a time per set: takes an internal
+ * lock. Returns the index, or -errno (-ENOSPC: reserve used up; without a sentence where watch failed). */
+int sockset_add_connected(struct sock_set *set, const struct sockset_flow *flow, struct err *err);
 
 /* Closes the sockets that sockset_add_connected made: a run is over, and the next one would not read them. No worker
  * and no engine may use the set at that time. */

@@ -137,6 +137,7 @@ static const struct {
 	{ "use-bpf", "connect-each", "a flow would get a socket for each CPU that processes it" },
 	{ "cpus", "place", "both say where workers run" },
 	{ "dontwait", "waitforone", "one never waits, the other waits for one datagram" },
+	{ "dontwait", "spin", "they are the same" },
 	{ "dontwait", "wait", "it is a way to wait itself, namely not at all" },
 	{ "check-sequence", "use-bpf", "the datagrams of a flow come to the worker of whichever CPU processed them" },
 	{ "check-pktgen", "no-copy", "there is no payload to check" },
@@ -146,14 +147,16 @@ static const struct {
 	{ "gro", "nr-iovec", "segments are read from one piece" },
 };
 
-/* A switch that was given as off excludes nothing. */
+/* A switch that was given as off, or a choice that is the default, excludes nothing. */
 static bool in_force(const struct opt_set *set, const char *name)
 {
-	char text[8];
+	const struct opt *t = table;
+	char text[32];
 
-	for (const struct opt *t = table; t->name; t++)
-		if (strcmp(t->name, name) == 0 && t->type == OPT_FLAG)
-			return strcmp(opt_text(set, t, text, sizeof(text)), "yes") == 0;
+	while (strcmp(t->name, name))
+		t++;
+	if (t->type == OPT_FLAG || t->type == OPT_CHOICE)
+		return strcmp(opt_text(set, t, text, sizeof(text)), t->type == OPT_FLAG ? "no" : t->def) != 0;
 	return opt_given(set, name);
 }
 
@@ -189,7 +192,8 @@ static void order_shortcuts(struct opt_list *list)
 				given[n++] = list->text[i];
 				break;
 			}
-	memcpy(list->text, given, n * sizeof(*given));
+	for (unsigned i = 0; i < n; i++)
+		list->text[i] = given[i];
 	list->n = n;
 }
 
@@ -212,7 +216,7 @@ int conf_check(const struct opt_set *set, struct sink_conf *conf, struct err *er
 	if (opt_given(set, "interval") && conf->interval < 10 * NSEC_PER_MSEC)
 		return err_say(err, EINVAL, "--interval %s: must be at least 10ms", num_duration_text(conf->interval, text, sizeof(text)));
 	if (conf->format == CONF_CLASSIC && conf->interval)
-		return err_say(err, EINVAL, "--format classic has no interval lines; use text or json");
+		return err_say(err, EINVAL, "--interval and --format classic exclude each other: it has no interval lines; use text or json");
 	if (conf->busy_poll % NSEC_PER_USEC)
 		return err_say(err, EINVAL, "--busy-poll %s: the kernel takes whole microseconds",
 			       num_duration_text(conf->busy_poll, text, sizeof(text)));
@@ -220,6 +224,11 @@ int conf_check(const struct opt_set *set, struct sink_conf *conf, struct err *er
 		return err_say(err, EINVAL, "--use-bpf spreads datagrams over the sockets of several workers: give --threads");
 	if (conf->check_sequence && conf->shared_socket && conf->threads != 1)
 		return err_say(err, EINVAL, "--check-sequence needs each flow on one worker: not with --shared-socket and several threads");
+	if (conf->place && !conf->connect && (!strcmp(conf->place, "same-cpu") || !strcmp(conf->place, "other-cpu")))
+		return err_say(err, EINVAL, "--place %s: the kernel notes the CPU of the last datagram on connected sockets only: give --connect, "
+					    "or a list of CPUs", conf->place);
+	if (conf->check_sequence && conf->connect_each && conf->threads != 1)
+		return err_say(err, EINVAL, "--check-sequence with --connect-each needs one thread: a flow changes its socket, and may change its worker");
 	conf->counts_empty = conf->dontwait || opt_given(set, "sk-timeout");
 	if (conf->bad_ptr > conf->batch)
 		return err_say(err, EINVAL, "--use-bad-ptr %d: a batch has %d packets (--batch)", conf->bad_ptr, conf->batch);

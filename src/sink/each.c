@@ -41,10 +41,24 @@ static bool is_listener(const struct each *e, unsigned sock)
 	return false;
 }
 
+struct watch {
+	const struct engine_ops *ops;
+	struct engine *engine;
+};
+
+static int watch_socket(void *data, unsigned sock)
+{
+	const struct watch *w = data;
+
+	return w->ops->add(w->engine, sock);
+}
+
 void each_see(struct each *e, struct engine *engine, const struct packet *p)
 {
 	const struct sock *listener = &e->set->sock[p->sock];
 	struct addr local = listener->local, *known;
+	struct watch watch = { e->ops, engine };
+	const struct sockset_flow flow = { .listener = listener, .local = &local, .peer = p->src, .watch = watch_socket, .data = &watch };
 	struct err err = ERR_INIT;
 	int sock;
 
@@ -61,13 +75,7 @@ void each_see(struct each *e, struct engine *engine, const struct packet *p)
 	}
 	if (p->info && p->info->valid & CMSG_WANT_PKTINFO)
 		addr_from_in6(&local, &p->info->dst, addr_port(&listener->local), p->info->ifindex);
-	sock = sockset_add_connected(e->set, listener, &local, p->src, &err);
-	if (sock >= 0)
-		sock = e->ops->add(engine, (unsigned)sock);
-	if (sock < 0) {
-		e->failed++;
-		e->last_errno = -sock;
-		return;
-	}
-	e->flows++;
+	sock = sockset_add_connected(e->set, &flow, &err);
+	e->failed += sock < 0;
+	e->flows += sock >= 0;
 }

@@ -20,7 +20,6 @@ struct each {
 	unsigned flows;            /* sockets made */
 	uint64_t failed;           /* flows that got none: limit reached, or the kernel refused. A lower bound once the table is full */
 	unsigned known;            /* flows in seen */
-	int last_errno;
 	struct addr *seen;         /* open addressing, slots entries */
 	unsigned slots;
 };

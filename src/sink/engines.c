@@ -97,6 +97,14 @@ static int add_named(void *data, const char *name, struct err *err)
 	return 0;
 }
 
+/* "recv, epoll" in an options file. Changes text. */
+static char *trimmed(char *text)
+{
+	text += strspn(text, " \t");
+	text[strcspn(text, " \t")] = '\0';
+	return text;
+}
+
 /* Calls `call` for each name of --engine, until one fails. */
 static int for_names(const struct sink_conf *conf, int (*call)(void *data, const char *name, struct err *err), void *data,
 		     struct err *err)
@@ -109,7 +117,7 @@ static int for_names(const struct sink_conf *conf, int (*call)(void *data, const
 		if (!copy)
 			return err_sys(err, ENOMEM, "--engine %s", conf->engines.text[i]);
 		while (!rc && (name = strsep(&rest, ",")))
-			rc = call(data, name, err);
+			rc = call(data, trimmed(name), err);
 		free(copy);
 	}
 	return rc;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* udp_sink: order of start-up and tear-down; everything else is in the modules named here. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -149,9 +148,5 @@ int main(int argc, char **argv)
 	if (next == OPT_RUN)
 		code = prints_only(&conf) ? print(&options, &conf) : run(&options, &conf, argc, argv);
 	opt_free(&options);
-	errno = 0;
-	if (!fflush(stdout) || code)
-		return code;
-	err_sys(&err, errno ? errno : EIO, "write to standard output");
-	return fail(&err, EXIT_FAILED);
+	return code || !said(report_flush(), &err) ? code : fail(&err, EXIT_FAILED);
 }

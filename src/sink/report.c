@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sink/report.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -146,6 +147,14 @@ char *report_label(const struct setup_engine *e, char *buf, size_t size)
 	snprintf(buf, size, "%s%s%s%s%s", e->ops->name, batch, name ? " +name" : "", control ? " +control" : "",
 		 c->gro ? " +gro" : "");
 	return buf;
+}
+
+int report_flush(void)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	return errno ? -errno : -EIO;
 }
 
 const struct report_voice *report_voice(enum conf_format format)

@@ -112,6 +112,9 @@ struct report_voice {
 	int (*end)(void);                               /* after the last run; NULL = nothing */
 };
 
+/* Flushes standard output. 0, or -errno of what could not be written. */
+int report_flush(void);
+
 /* The ready record of text and classic: lines on stderr, so that the columns on stdout stay what they are. */
 int report_say_ready(const struct report_header *h);
 

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The columns of netoptimizer's udp_sink, byte for byte: scripts that read them go on working. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "base/log.h"
 #include "sink/report.h"
 
-static int flushed(void)
-{
-	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
-}
-
 static int header(const struct report_header *h UNUSED)
 {
 	printf("%-10s\t%-8s %-8s\tns/pkt\tpps\t\tcycles\tpayload\n", "", "run", "count");
-	return flushed();
+	return report_flush();
 }
 
 /* Undefined values are 0 here: the format has no other word. */
@@ -50,7 +44,7 @@ static int row(const struct report *r)
 	if (r->setup->conf->check_pktgen && ops->caps & ENGINE_CMSG)
 		printf(" - Failed pktgen checks OoO %lld wrong magic %lld bad repeat %lld\n",
 		       (long long)s->pktgen_disorder, (long long)s->pktgen_bad_magic, (long long)s->pktgen_bad_repeat);
-	return flushed();
+	return report_flush();
 }
 
 static int skipped(const struct setup_engine *e)

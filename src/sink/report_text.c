@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A table for people: one row per run or interval, notes under it. Undefined and unknown values are "-". */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,11 +27,6 @@ static char *decimal(double x, int digits, char *buf)
 static char *known(int value, char *buf)
 {
 	return decimal(value < 0 ? (double)NAN : value, 0, buf);
-}
-
-static int flushed(void)
-{
-	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
 }
 
 /* What was obtained where it is less than what was asked. */
@@ -81,7 +75,7 @@ static int header(const struct report_header *h)
 	       known(h->guardian->ip, ip), known(h->guardian->udp, udp));
 	printf("%-26s %4s %11s %10s %8s %7s %7s %7s %8s %6s %9s %9s\n", "engine", "run", "datagrams", "pps", "wall ns",
 	       "cpu ns", "user", "system", "payload", "batch", "wakeups", "drops");
-	return flushed();
+	return report_flush();
 }
 
 int report_say_ready(const struct report_header *h)
@@ -205,7 +199,7 @@ static int report(const struct report *r)
 	log_progress(NULL);
 	print_row(r, report_label(r->engine, label, sizeof(label)), &r->total);
 	if (r->kind == REPORT_PERIOD)
-		return flushed();
+		return report_flush();
 	if (r->workers > 1)
 		print_workers(r);
 	if (has_exceptions(r))
@@ -218,13 +212,13 @@ static int report(const struct report *r)
 		print_fields(r->fields);
 	for (unsigned i = 0; i < r->notes; i++)
 		printf("  %s\n", r->note[i]);
-	return flushed();
+	return report_flush();
 }
 
 static int skipped(const struct setup_engine *e)
 {
 	printf("%-26s skipped: %s\n", e->ops->name, e->why.text);
-	return flushed();
+	return report_flush();
 }
 
 const struct report_voice report_text = {

@@ -161,7 +161,7 @@ int setup_plan(struct setup *s, const struct sink_conf *conf, struct err *err)
 		rc = parse_addresses(s, err);
 	if (!rc && conf->connect && !s->peer.len && (s->workers > 1 || s->nlisten > 1) && !conf->shared_socket)
 		rc = err_say(err, EINVAL, "--connect without an address waits for the first sender of one socket: "
-					  "give the address, or use one --listen and one thread (or --shared-socket)");
+					  "give the address, or use one --listen and --threads 1 (or --shared-socket)");
 	if (rc)
 		setup_close(s);
 	return rc;

@@ -102,8 +102,9 @@ def paused(sink):
 def sums(sink, n):
     """The first n sum records; waits for them."""
     def look():
+        ended = sink.status() is not None  # before its output is read: what it wrote last is there then
         found = sink.records("sum")
-        if len(found) < n and sink.status() is not None:
+        if len(found) < n and ended:
             fail("udp_sink ended with status %s after %d of %d runs" % (sink.status(), len(found), n))
         return found if len(found) >= n else None
     return wait_until(look, what="sum record %d" % n)[:n]

@@ -68,7 +68,7 @@ def one_flow(engine):
 
 
 @test
-@cases(threads=[2, 4], wait=["block", "poll"], family=LISTEN)
+@cases(threads=[3], wait=["block", "poll"], family=LISTEN)
 def flows_stay(threads, wait, family):
     "R93 {family}, --wait {wait}, 8 flows on {threads} threads, every engine: each flow is on one worker, sums add up, fairness is reported"
     need(family)
@@ -214,7 +214,8 @@ def connected(port):
 def each_flow(engine, threads, family):
     "R94 {engine}, {family}, {threads} thread(s), --connect-each: each flow has its connected socket, nothing is lost or counted twice"
     need(family)
-    sink = Sink("--listen", LISTEN[family], "--engine", engine, "--threads", threads, "--connect-each", "--count", 0, "--check-sequence")
+    check = ["--check-sequence"] if threads == 1 else []
+    sink = Sink("--listen", LISTEN[family], "--engine", engine, "--threads", threads, "--connect-each", "--count", 0, *check)
     sockets = flows_to(sink.port, family, 9)
     sent = send_powers(sink, sockets)
     # A datagram may have met the socket of another flow just before that was connected; the next one finds the listener.
@@ -231,14 +232,35 @@ def each_flow(engine, threads, family):
     total = received(sink)
     check_sums(total)
     counters = total["total"]
-    # What still waits at the listener when the flow's socket is there may be read after what came to that one.
-    equal((counters["datagrams"], counters["seq_in_order"] + counters["seq_reordered"], total["socket_drops"]), (sent, sent, 0),
-          "datagrams, in order or nearly, drops")
-    equal(total["missing_at_least"], 0, "missing")
+    equal((counters["datagrams"], total["socket_drops"]), (sent, 0), "datagrams, drops")
+    if check:  # what still waits at the listener when the flow's socket is there may be read after what came to that one
+        equal(counters["seq_in_order"] + counters["seq_reordered"], sent, "in order or nearly")
+        equal(total["missing_at_least"], 0, "missing")
     equal((total["connected_sockets"], total["connect_failed"]), (9, 0), "connected, failed")
     equal(sum(w["connected_sockets"] for w in total["workers"]), 9, "connected of the workers")
     if family == "dual":
         equal((counters["ipv4"], counters["ipv6"]), (341 + 3 * 5, sent - 341 - 3 * 5), "IPv4, IPv6")
+
+
+@test
+@cases(family=LISTEN)
+def each_flow_sequence(family):
+    "R68 {family}, --connect-each --check-sequence, 2 threads: refused, because a flow may change its worker; or no number is called missing"
+    need(family)
+    args = ["--listen", LISTEN[family], "--engine", "recvmmsg", "--threads", 2, "--connect-each", "--count", 0, "--check-sequence"]
+    sink = Sink(*args, ready=False)
+    wait_until(lambda: sink.status() is not None or sink.records("ready"), what="start")
+    if sink.status() is not None:
+        refusal(*args, status=2, words=["--check-sequence", "--connect-each", "thread"])
+        return
+    sink.ready = sink.record("ready")
+    sockets = flows_to(sink.port, family, 40)
+    for n in range(4):
+        for i, s in enumerate(sockets):
+            s.send(sequence(5, i, n))
+    total = received(sink)
+    equal((total["total"]["datagrams"] + total["socket_drops"], total["missing_at_least"] <= total["socket_drops"]), (160, True),
+          "received and dropped; missing %r of %r" % (total["missing_at_least"], total["socket_drops"]))
 
 
 @test
@@ -353,6 +375,24 @@ def each_flow_refused(engine, fault):
 
 
 @test
+@cases(when=["3-", "5", "4-%2"])
+def each_flow_unwatched(when):
+    "R105 epoll, --connect-each where epoll_ctl(2) fails for some flows ({when}), as at fs.epoll.max_user_watches: counted, nothing is lost"
+    fault = "epoll_ctl:ENOSPC@%s?thread=sink-0" % when  # the first two are the worker's own
+    sink = Sink("--listen", "127.0.0.1:0", "--engine", "epoll", "--connect-each", "--count", 0, env={**module("libfault"), "FAULT": fault})
+    sockets = flows_to(sink.port, "v4", 10)
+    sender = Sender(sink)
+    for _ in range(3):
+        for s in sockets:
+            sender.sockets = [s]
+            sender.send(b"x")
+        sender.settle()
+    total = received(sink)
+    sender.check(total["total"], "epoll")
+    equal((total["connected_sockets"], total["connect_failed"]), {"3-": (0, 10), "5": (9, 1), "4-%2": (6, 4)}[when], "connected, failed")
+
+
+@test
 @cases(threads=[1, 2], family=LISTEN)
 def each_flow_again(threads, family):
     "R94 {family}, {threads} thread(s), --connect-each --repeat 2, three engines: the sockets end with the run, no run loses or drops anything"
@@ -410,17 +450,18 @@ def each_flow_needs_source(engine):
 @test
 @cases(engine=EACH, threads=[1, 2])
 def each_flow_under_load(engine, threads):
-    "R94 {engine}, {threads} thread(s), --connect-each, 40 flows at once: received + dropped = sent, in order but for what was dropped"
-    sink = Sink("--listen", "127.0.0.1:0", "--engine", engine, "--threads", threads, "--connect-each", "--count", 0, "--check-sequence",
-                "--rcvbuf", "4M")
+    "R94 {engine}, {threads} thread(s), --connect-each, 40 flows at once: received + dropped = sent, a socket for each, nothing twice"
+    check = ["--check-sequence"] if threads == 1 else []
+    sink = Sink("--listen", "127.0.0.1:0", "--engine", engine, "--threads", threads, "--connect-each", "--count", 0, "--rcvbuf", "4M", *check)
     sent = Source("--flows", 40, "--count", 8000, "--batch", 16, "127.0.0.1:%d" % sink.port).finish().sum["sent"]
     total = received(sink)
     check_sums(total)
     counters = total["total"]
     equal(counters["datagrams"] + total["socket_drops"], sent, "received and dropped")
     equal((total["connected_sockets"], total["connect_failed"]), (40, 0), "connected, failed")
-    equal((counters["seq_duplicate"], counters["seq_stale"], counters["foreign"]), (0, 0, 0), "duplicate, stale, foreign")
-    if not total["socket_drops"]:
+    if check:
+        equal((counters["seq_duplicate"], counters["foreign"]), (0, 0), "duplicate, foreign")
+    if check and not total["socket_drops"]:
         equal(counters["seq_in_order"] + counters["seq_reordered"], sent, "in order or nearly")
 
 

@@ -141,7 +141,11 @@ def window(wait):
     for (sink, engine), sender, (first, read), (last, end) in zip(sinks, senders, early, late):
         total = stop(sink)
         sender.check(total["total"], engine)
-        between(last - read - TICK_S, total["duration_s"], end - first + LATE_S, "window of %s" % engine)
+        # A recvmmsg that waits for the rest of its batch when the stop comes: only then the end is not known, and that is said.
+        cut = engine == "recvmmsg" and "60s" in wait
+        equal(any("stopped while a batch was being filled" in n for n in total["notes"]), cut, "note of %s" % engine)
+        longest = time.monotonic() - first if cut else end - first + LATE_S
+        between(last - read - TICK_S, total["duration_s"], longest, "window of %s" % engine)
         between(0.999999, total["rate"]["pps"] * total["duration_s"] / sender.count, 1.000001, "pps * duration / datagrams")
 
 
@@ -166,12 +170,12 @@ def duration_idle(engine, wait):
 @cases(wait=WAITS)
 def duration_one(wait):
     "R23 R115 --wait {wait}: --duration with exactly one datagram ends in time, on every engine; its window is no wait"
-    sinks = [(open_sink("--engine", engine, "--wait", wait, "--duration", "500ms", "--interval", "1h"), engine) for engine in ENGINES]
+    sinks = [(open_sink("--engine", engine, "--wait", wait, "--duration", "2s", "--interval", "1h"), engine) for engine in ENGINES]
     for sink, _engine in sinks:
         Sender(sink).send(b"x")
     for sink, engine in sinks:
         sink.finish()
-        between(0.5, length(sink), 0.5 + STOP_S, "length of the run of %s" % engine)
+        between(2, length(sink), 2 + STOP_S, "length of the run of %s" % engine)
         equal(sink.sum["total"]["datagrams"], 1, "datagrams of %s" % engine)
         between(0, sink.sum["duration_s"], LATE_S, "window of %s" % engine)
 

@@ -38,4 +38,12 @@ static inline void open_refused(const struct sockset_conf *conf, int code, const
 	sockset_close(&set);
 }
 
+static inline int add_connected(struct sock_set *set, const struct sock *listener, const struct addr *local, const struct addr *peer,
+				struct err *err)
+{
+	const struct sockset_flow flow = { .listener = listener, .local = local, .peer = peer };
+
+	return sockset_add_connected(set, &flow, err);
+}
+
 #endif

@@ -106,7 +106,7 @@ static void test_joined(void **state)
 	conf.reserve = 1;
 	open_ok(&set, &conf);
 	assert_int_equal(sampler_open(&s, NULL, 0, &set, NULL), 0);
-	assert_int_equal(sockset_add_connected(&set, &set.sock[0], &set.sock[0].local, &client.local, &err), 1);
+	assert_int_equal(add_connected(&set, &set.sock[0], &set.sock[0].local, &client.local, &err), 1);
 	overflow(&client, &set.sock[1]);
 	sampler_sockets(&s);
 	assert_int_equal(s.drops[0], 0);

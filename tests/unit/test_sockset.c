@@ -142,7 +142,7 @@ static void add_flow(const char *listen_text, const char *host, enum sock_v6only
 	local = at(&set.sock[0], host);
 	assert_true(send_to(&flow, &local, "first"));
 	assert_true(receive(&set.sock[0], &got));
-	i = sockset_add_connected(&set, &set.sock[0], &local, &got.from, &err);
+	i = add_connected(&set, &set.sock[0], &local, &got.from, &err);
 	assert_int_equal(i, 1);
 	assert_int_equal(set.n, 2);
 	assert_true(addr_equal(&set.sock[1].peer, &flow.local));
@@ -155,7 +155,7 @@ static void add_flow(const char *listen_text, const char *host, enum sock_v6only
 	assert_true(receive(&set.sock[0], &got));
 	assert_string_equal(got.text, "other");
 	assert_int_equal(recv(set.sock[1].fd, got.text, 1, MSG_DONTWAIT), -1);
-	i = sockset_add_connected(&set, &set.sock[0], &local, &other.local, &err);
+	i = add_connected(&set, &set.sock[0], &local, &other.local, &err);
 	assert_int_equal(i, -ENOSPC);
 	sockset_close(&set);
 	sock_close(&other);
@@ -189,7 +189,7 @@ static void *add_many(void *arg)
 
 	for (int i = 0; i < ADDS; i++) {
 		addr_set_port(&peer, (uint16_t)(adder->first_port + i));
-		if (sockset_add_connected(adder->set, listener, &listener->local, &peer, NULL) < 0)
+		if (add_connected(adder->set, listener, &listener->local, &peer, NULL) < 0)
 			adder->failed++;
 	}
 	return NULL;
@@ -237,11 +237,11 @@ static void test_add_refused(void **state)
 	(void)state;
 	conf.reserve = 1;
 	open_ok(&set, &conf);
-	assert_int_equal(sockset_add_connected(&set, &set.sock[0], &set.sock[0].local, &peer, &err),
+	assert_int_equal(add_connected(&set, &set.sock[0], &set.sock[0].local, &peer, &err),
 			 -EAFNOSUPPORT);
 	assert_int_equal(set.n, 1);
 	peer = at(&set.sock[0], "127.0.0.9");
-	assert_int_equal(sockset_add_connected(&set, &set.sock[0], &set.sock[0].local, &peer, &err),
+	assert_int_equal(add_connected(&set, &set.sock[0], &set.sock[0].local, &peer, &err),
 			 1);
 	sockset_close(&set);
 }
@@ -260,8 +260,8 @@ static void test_forget(void **state)
 	for (int round = 0; round < 3; round++) {
 		int fd;
 
-		assert_int_equal(sockset_add_connected(&set, &set.sock[0], &set.sock[0].local, &client.local, &err), 2);
-		assert_int_equal(sockset_add_connected(&set, &set.sock[1], &set.sock[1].local, &client.local, &err), 3);
+		assert_int_equal(add_connected(&set, &set.sock[0], &set.sock[0].local, &client.local, &err), 2);
+		assert_int_equal(add_connected(&set, &set.sock[1], &set.sock[1].local, &client.local, &err), 3);
 		fd = set.sock[3].fd;
 		sockset_forget(&set);
 		assert_int_equal(set.n, 2);
