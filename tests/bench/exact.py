@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """exact - received = sent, to the last datagram: every engine, 1 and 2 threads, IPv4, IPv6 and dual stack.
 
-    exact.py [COUNT [RATE]]      default: 10000000 datagrams per cell, 400k per second with engines that take several per call, 200k with the others
+    exact.py [COUNT [RATE [FAMILY...]]]
+
+Default: 10000000 datagrams per cell, 400k per second with engines that take several per call, 200k with the others
 
 Loopback only. The rate is one that the sink can take; on a machine that cannot, socket drops show it, and the row says so: a row is
 EXACT when received = sent, ACCOUNTED when received + socket drops = sent, and WRONG otherwise. Exit status 1 when a row is WRONG or
@@ -37,14 +39,15 @@ def cell(engine, threads, family, count, rate):
 
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10000000
-    rate = int(sys.argv[2]) if len(sys.argv) > 2 else None
+    rate = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    families = sys.argv[3:] or FAMILIES
     bad = 0
     print("%-10s %7s %6s %12s %12s %10s %9s  %s" % ("engine", "threads", "family", "sent", "received", "drops", "cpu ns", "verdict"))
     for engine in engines():
         if engine == "null":
             continue
         for threads in (1, 2):
-            for family in FAMILIES:
+            for family in families:
                 sent, total = cell(engine, threads, family, count, rate or (400000 if engine in BATCHING else 200000))
                 received, drops = total["total"]["datagrams"], total["socket_drops"]
                 verdict = "EXACT" if received == sent else "ACCOUNTED" if received + drops == sent else "WRONG"

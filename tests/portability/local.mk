@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Quick ones belong to make check; slow ones have a target of their own.
-portability_quick = %D%/tree.sh %D%/compilers.sh %D%/install.sh %D%/builds.sh
+portability_quick = %D%/tree.sh %D%/headers.sh %D%/compilers.sh %D%/install.sh %D%/builds.sh
 portability_slow = %D%/cross.sh
 TESTS += $(portability_quick)
 EXTRA_DIST += %D%/tap.sh $(portability_quick) $(portability_slow)
