@@ -85,12 +85,13 @@ static ALWAYS_INLINE void count_packets(struct stats *s, const struct batch *b)
 	s->empty += empty;
 }
 
-/* Was recvmmsg interrupted while it waited for the rest of this batch? */
+/* Was recvmmsg interrupted while it had waited for the rest of this batch, for longer than what is told exactly? */
 static bool was_filling(const struct worker *w, const struct batch *b)
 {
 	const struct engine_conf *conf = w->shared->run.conf;
 
 	return atomic_load_explicit(&w->shared->stop, memory_order_relaxed) && b->n < b->limit && !b->waited_ns &&
+	       clock_elapsed(w->seen_ns, w->last_ns) > 2 * CLOCK_COARSE_STEP_MAX &&
 	       conf->wait == ENGINE_WAIT_BLOCK && !conf->waitforone && w->shared->ops->caps & ENGINE_BATCH;
 }
 
