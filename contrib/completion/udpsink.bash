@@ -32,7 +32,7 @@ _udpsink() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_udpsink_engines "$program")" -- "$word")
 		return
 		;;
-	--config)
+	--config | --fill)
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 		;;

@@ -5,7 +5,10 @@ libudpsink_la_SOURCES = \
 	%D%/util.h %D%/util.c \
 	%D%/err.h %D%/err.c \
 	%D%/log.h %D%/log.c \
+	%D%/hist.h %D%/hist.c \
 	%D%/num.h %D%/num.c \
+	%D%/random.h %D%/random.c \
+	%D%/weights.h %D%/weights.c \
 	%D%/opt.h %D%/opt.c \
 	%D%/opt_table.h %D%/opt_table.c %D%/opt_value.c %D%/opt_file.c %D%/opt_help.c \
 	%D%/record.h %D%/record.c \

@@ -22,6 +22,8 @@ static const struct suffix count_suffixes[] = {
 	{ "T", UINT64_C(1000000000000) }, { 0 },
 };
 
+static const struct suffix decimal_suffixes[] = { { "", 1000000 }, { 0 } };
+
 static const struct suffix byte_suffixes[] = {
 	{ "", 1 },           { "B", 1 },
 	{ "k", 1 << 10 },    { "K", 1 << 10 },    { "KiB", 1 << 10 },
@@ -128,6 +130,16 @@ static int parse(const char *text, const struct suffix *list, compare_fn *compar
 int num_count(const char *text, uint64_t *out)
 {
 	return parse(text, count_suffixes, strcasecmp, out);
+}
+
+int num_decimal(const char *text, double *out)
+{
+	uint64_t millionths;
+	int rc = parse(text, decimal_suffixes, strcmp, &millionths);
+
+	if (!rc)
+		*out = (double)millionths / 1e6;
+	return rc;
 }
 
 int num_bytes(const char *text, uint64_t *out)

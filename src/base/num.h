@@ -15,6 +15,9 @@
 /* Count or rate: "100", "500k", "1.2M", "2G", "1T" (decimal, case of the suffix ignored). */
 int num_count(const char *text, uint64_t *out);
 
+/* Decimal number with up to six digits behind the point: "1.1". */
+int num_decimal(const char *text, double *out);
+
 /* Bytes: "4096", "64k"/"64K"/"64KiB" = 65536, "1M", "1G": powers of 1024; "kB", "MB", "GB" are powers of 1000. */
 int num_bytes(const char *text, uint64_t *out);
 

@@ -3,6 +3,10 @@ libudpsink_la_SOURCES += \
 	%D%/addr.h %D%/addr.c \
 	%D%/cmsg.h %D%/cmsg.c \
 	%D%/group.h %D%/group.c \
+	%D%/netlink.h %D%/netlink.c \
+	%D%/qdisc.h %D%/qdisc.c \
+	%D%/range.h %D%/range.c \
+	%D%/route.h %D%/route.c \
 	%D%/seqhdr.h %D%/seqhdr.c \
 	%D%/sock.h %D%/sock.c \
 	%D%/sock_buffer.h %D%/sock_buffer.c \
@@ -13,4 +17,5 @@ libudpsink_la_SOURCES += \
 	%D%/sockset.h %D%/sockset.c \
 	%D%/sockset_others.c \
 	%D%/sockset_own.h \
-	%D%/sysctl.h %D%/sysctl.c
+	%D%/sysctl.h %D%/sysctl.c \
+	%D%/wire.h %D%/wire.c

@@ -19,10 +19,14 @@ static int open_fd(struct sock *sock, const struct sock_conf *conf, struct err *
 {
 	int rc;
 
-	sock->fd = socket(sock->family, SOCK_DGRAM | SOCK_CLOEXEC,
-			  conf->lite ? IPPROTO_UDPLITE : IPPROTO_UDP);
+	if (conf->raw) /* raw(7): "IPPROTO_RAW implies IP_HDRINCL"; IPv6 the same (inet6_create) */
+		sock->fd = socket(sock->family, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
+	else
+		sock->fd = socket(sock->family, SOCK_DGRAM | SOCK_CLOEXEC, conf->lite ? IPPROTO_UDPLITE : IPPROTO_UDP);
 	if (sock->fd >= 0)
 		return 0;
+	if (conf->raw && errno == EPERM)
+		return err_say(err, errno, "a raw socket needs CAP_NET_RAW: run this as root, or in a network namespace of your own ('unshare -Urn')");
 	if (conf->lite && errno == EPROTONOSUPPORT)
 		return err_say(err, errno,
 			       "--lite: this kernel has no UDP-Lite (Linux removed it in 2026, and "

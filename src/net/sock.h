@@ -19,6 +19,7 @@ struct sock_conf {
 	unsigned want;          /* enum cmsg_want; on a dual-stack socket for both families */
 	enum sock_v6only v6only;
 	bool reuse_port;        /* SO_REUSEPORT; SO_REUSEADDR is never set */
+	bool raw;               /* a raw socket (IPPROTO_RAW): what is written are packets with their IP headers; give local->len 0; v6only has no meaning */
 	bool lite;              /* UDP-Lite, which Linux removed in 2026: refused where absent */
 	uint64_t rcvbuf;        /* as SO_RCVBUF takes it (the kernel books twice that); 0 = leave */
 	bool rcvbuf_strict;     /* granted less than asked: error instead of a note */

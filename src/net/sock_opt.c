@@ -135,7 +135,7 @@ int sock_opt_set(const struct sock *sock, const struct sock_conf *conf, struct e
 {
 	int rc = 0;
 
-	if (sock->family == AF_INET6)
+	if (sock->family == AF_INET6 && !conf->raw)
 		rc = set_int(sock->fd, IPPROTO_IPV6, IPV6_V6ONLY, !sock->dual);
 	if (rc)
 		return err_sys(err, rc, "IPV6_V6ONLY");

@@ -52,9 +52,8 @@ void handler_close(struct handler *h)
 }
 
 /* Takes one datagram out of what the worker has counted for it. */
-static void foreign(struct stats *stats, uint32_t len, uint32_t wire_len)
+static void uncount(struct stats *stats, uint32_t len, uint32_t wire_len)
 {
-	stats->foreign++;
 	stats->datagrams--;
 	stats->bytes -= len;
 	stats->wire_bytes -= wire_len;
@@ -73,9 +72,9 @@ static void foreign_packet(struct stats *stats, const struct packet *p)
 {
 	uint32_t n = packet_datagrams(p);
 
-	stats->foreign += n - 1;
+	stats->foreign += n;
 	stats->datagrams -= n - 1;
-	foreign(stats, p->len, p->wire_len);
+	uncount(stats, p->len, p->wire_len);
 	uncount_flags(stats, p);
 }
 
@@ -95,7 +94,7 @@ struct share {
 	uint32_t datagrams, wire_len;
 };
 
-/* Checks each datagram; foreign ones are taken out of *share. */
+/* Checks each datagram; foreign ones and trailers are taken out of *share. */
 static void payloads(struct handler *h, const struct packet *p, struct stats *stats, struct share *share)
 {
 	struct segment s;
@@ -105,7 +104,7 @@ static void payloads(struct handler *h, const struct packet *p, struct stats *st
 		uint32_t wire_len = p->segment ? s.len : p->wire_len;
 
 		if (h->bits & HANDLER_SEQUENCE && !sequence_check(h->sequence, s.data, s.len, stats)) {
-			foreign(stats, s.len, wire_len);
+			uncount(stats, s.len, wire_len);
 			share->datagrams--;
 			share->wire_len -= wire_len;
 		} else if (h->bits & HANDLER_PKTGEN) {

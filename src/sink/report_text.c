@@ -124,7 +124,7 @@ static void print_exceptions(const struct report *r)
 		if (report_knows(r, i))
 			printf("  %s %" PRIu64, stats_info[i].name, stats_get(s, i));
 	if (r->setup->conf->check_sequence) {
-		for (unsigned i = STATS_seq_in_order; i <= STATS_seq_no_header; i++)
+		for (unsigned i = STATS_seq_in_order; i <= STATS_trailers; i++)
 			printf("  %s %" PRIu64, stats_info[i].name, stats_get(s, i));
 		printf("  missing >= %" PRIu64, report_missing(s));
 	}

@@ -49,6 +49,7 @@ enum stats_need {
 	X(seq_stale, "datagrams", STATS_SEQUENCE, "too old to tell a late one from a duplicate")                     \
 	X(seq_skipped, "datagrams", STATS_SEQUENCE, "sequence numbers jumped over; missing = skipped - reordered")   \
 	X(seq_no_header, "datagrams", STATS_SEQUENCE, "carried no sequence header")                                  \
+	X(trailers, "datagrams", STATS_SEQUENCE, "told how many their stream had (udp_source --trailer); in no other counter") \
 	X(pktgen_disorder, "datagrams", STATS_PKTGEN, "pktgen header older than the one before it")                  \
 	X(pktgen_bad_magic, "datagrams", STATS_PKTGEN, "no pktgen header")                                           \
 	X(pktgen_bad_repeat, "headers", STATS_PKTGEN, "repeated pktgen headers that differ from the first (level 2)")

@@ -60,6 +60,15 @@ static void last_came(struct worker *w, uint64_t now_ns, uint64_t waited_ns)
 	w->dirty = false;
 }
 
+/* A batch of foreign datagrams and trailers only: it neither begins the window nor makes it longer. */
+static void nothing_of_ours(struct worker *w)
+{
+	if (w->now.datagrams)
+		return;
+	w->begin = (struct clock_usage){ 0 };
+	atomic_store_explicit(&w->block->begin_ns, 0, memory_order_relaxed);
+}
+
 static ALWAYS_INLINE void count_packets(struct stats *s, const struct batch *b)
 {
 	uint64_t datagrams = 0, bytes = 0, wire = 0, empty = 0;
@@ -112,6 +121,10 @@ static void take_batch(struct worker *w, struct batch *b)
 	stats_publish(w->block, &w->now, bucket, w->handler.bits || b->event);
 	if (sh->conf->count && sh->conf->threads > 1)
 		atomic_fetch_add_explicit(&sh->received, w->now.datagrams - before, memory_order_relaxed);
+	if (UNLIKELY(w->now.datagrams == before)) {
+		nothing_of_ours(w);
+		return;
+	}
 	w->dirty = w->active = true;
 	if (b->drained) {
 		last_came(w, clock_mono(), b->waited_ns);

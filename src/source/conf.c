@@ -7,98 +7,14 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "base/clock.h"
+#include "base/num.h"
 #include "base/version.h"
 #include "net/seqhdr.h"
+#include "source/options.h"
 #include "source/tx.h"
 
 #define DEFAULT_COUNT 1000000 /* as netoptimizer's udp_flood */
-#define AT(field) .offset = offsetof(struct source_conf, field)
-
-#define SENDER(long_name, short_name, index, text)                                             \
-	{ .name = long_name, .letter = short_name, .type = OPT_SET, AT(sender), .min = index,  \
-	  .group = "Sender", .help = text }
-#define FAMILY(long_name, short_name, value, text)                                             \
-	{ .name = long_name, .letter = short_name, .type = OPT_SET, AT(family), .min = value,  \
-	  .group = "Network", .help = text }
-#define FLAG(long_name, field, heading, text)                                                  \
-	{ .name = long_name, .type = OPT_FLAG, AT(field), .group = heading, .help = text }
-#define TEXT(long_name, field, arg, heading, text)                                             \
-	{ .name = long_name, .type = OPT_STRING, .argument = arg, AT(field), .group = heading, \
-	  .help = text }
-#define CHOICE(long_name, field, arg, values, value, heading, text)                            \
-	{ .name = long_name, .type = OPT_CHOICE, .argument = arg, AT(field),                   \
-	  .choices = values, .def = value, .group = heading, .help = text }
-#define NUMBER(long_name, short_name, kind, field, arg, low, high, value, heading, text)       \
-	{ .name = long_name, .letter = short_name, .type = kind, .argument = arg, AT(field),   \
-	  .min = low, .max = high, .def = value, .group = heading, .help = text }
-
-static const struct opt table[] = {
-	CHOICE("sender", sender, "NAME", TX_NAMES, "sendmmsg", "Sender",
-	       "system call to send with"),
-	SENDER("sendmsg", 'u', TX_SENDMSG, "same as --sender sendmsg"),
-	SENDER("sendmmsg", 'U', TX_SENDMMSG, "same as --sender sendmmsg"),
-	SENDER("sendto", 't', TX_SENDTO,
-	       "same as --sender sendto; the address goes with each datagram"),
-	SENDER("write", 'T', TX_WRITE, "same as --sender write"),
-	SENDER("send", 'S', TX_SEND, "same as --sender send"),
-	NUMBER("batch", 'b', OPT_INT, batch, "N", 1, 65536, "32", "Sender",
-	       "messages per flow before the next flow's turn; one sendmmsg call"),
-	NUMBER("gso", 0, OPT_INT, gso, "N", 1, 128, "1", "Sender",
-	       "datagrams per message by UDP_SEGMENT (sendmsg, sendmmsg)"),
-
-	NUMBER("payload", 'm', OPT_BYTES, payload, "BYTES", 0, CONF_PAYLOAD_MAX, "18", "Traffic",
-	       "payload of each datagram, 0 to 65507"),
-	{ .name = "size", .type = OPT_ALIAS, .choices = "payload", .argument = "BYTES",
-	  .group = "Traffic", .help = "same as --payload" },
-	NUMBER("count", 'c', OPT_COUNT, count, "N", 1, 0, NULL, "Traffic",
-	       "end after N datagrams; 1000000 when --duration is not given either"),
-	NUMBER("duration", 0, OPT_DURATION, duration_ns, "TIME", 1, 0, NULL, "Traffic",
-	       "end after this time"),
-	NUMBER("rate", 0, OPT_COUNT, rate, "PPS", 1, 1000000000, NULL, "Traffic",
-	       "datagrams per second of all threads together (k, M); no limit when not given"),
-	NUMBER("flows", 0, OPT_INT, flows, "N", 1, 65535, NULL, "Traffic",
-	       "source ports, one connected socket each; one per thread when not given"),
-	TEXT("run-id", run_text, "HEX", "Traffic",
-	     "run id in the header, up to 8 hex digits; random when not given"),
-	FLAG("pktgen-header", pktgen_header, "Traffic",
-	     "header of the kernel's pktgen instead of our own"),
-
-	FAMILY("ipv4", '4', AF_INET, "ADDR must be IPv4"),
-	FAMILY("ipv6", '6', AF_INET6, "ADDR must be IPv6"),
-	NUMBER("port", 'p', OPT_INT, port, "PORT", 1, 65535, "6666", "Network",
-	       "destination port, where ADDR has none"),
-	TEXT("bind", bind_text, "ADDR", "Network", "source address"),
-	TEXT("bind-dev", device, "DEV", "Network", "send by this interface only"),
-	NUMBER("pmtu", 'd', OPT_INT, pmtu, "N", 0, 5, NULL, "Network",
-	       "IP_MTU_DISCOVER: 0 dont, 1 want, 2 do, 3 probe, 4 interface, 5 omit"),
-	NUMBER("tos", 0, OPT_INT, tos, "N", 0, 255, NULL, "Network",
-	       "TOS or traffic class, the whole byte"),
-	NUMBER("dscp", 0, OPT_INT, dscp, "N", 0, 63, NULL, "Network",
-	       "DSCP, the upper six bits of that byte"),
-	NUMBER("ecn", 0, OPT_INT, ecn, "N", 0, 3, NULL, "Network", "ECN, its lower two bits"),
-	NUMBER("ttl", 0, OPT_INT, ttl, "N", 1, 255, NULL, "Network", "TTL or hop limit"),
-	NUMBER("sndbuf", 0, OPT_BYTES, sndbuf, "BYTES", 1, INT32_MAX, NULL, "Network",
-	       "SO_SNDBUF of each socket"),
-
-	NUMBER("threads", 0, OPT_INT, threads, "N", 1, 1024, "1", "Threads", "sending threads"),
-	TEXT("cpus", cpus_text, "LIST", "Threads",
-	     "pin the threads to these CPUs in turn, such as 0,2-3"),
-
-	CHOICE("format", format, "FORM", "text|json", "text", "Output", "text or json"),
-	NUMBER("interval", 0, OPT_DURATION, interval_ns, "TIME", NSEC_PER_MSEC, 0, NULL, "Output",
-	       "report each period of this length too"),
-	{ .name = "verbose", .letter = 'v', .type = OPT_LEVEL, AT(verbose), .group = "Output",
-	  .help = "say more on stderr" },
-	{ .name = "config", .type = OPT_CONFIG, .argument = "FILE", .group = "Output",
-	  .help = "read options from FILE" },
-	FLAG("version", show_version, "Output", "print the version; with -v also how it was built"),
-	{ .name = "help", .letter = 'h', .type = OPT_HELP, .group = "Output",
-	  .help = "print this help" },
-	{ .name = "dump-options", .type = OPT_FLAG, AT(dump_options), .group = "Output",
-	  .help = "print the option table", .hidden = true },
-	{ 0 },
-};
+#define GSO_MOST 128          /* UDP_MAX_SEGMENTS since Linux 6.10 */
 
 /* One byte from --tos, or from --dscp and --ecn; -1 when none was given. */
 static int join_tos(struct source_conf *conf, struct err *err)
@@ -135,26 +51,48 @@ static int read_run(struct source_conf *conf, struct err *err)
 	return 0;
 }
 
-static int read_addresses(struct source_conf *conf, struct err *err)
+/* ADDR[:PORT], or --dst-range instead of it. */
+static int read_first(struct source_conf *conf, struct range *range, struct err *err)
 {
 	const struct opt_list *operands = &conf->set.operands;
+	unsigned given = operands->n + (conf->dst_text != NULL);
 	int ret;
 
-	if (operands->n != 1)
-		return err_say(err, EINVAL, "%s: give one destination, ADDR[:PORT] (see --help)",
-			       operands->n ? "more than one destination" : "no destination");
-	ret = addr_parse(operands->text[0], conf->family, conf->port, &conf->dst, err);
-	if (ret)
+	if (given != 1)
+		return err_say(err, EINVAL, "%s: give one destination, ADDR[:PORT] or --dst-range (see --help)",
+			       given ? "more than one destination" : "no destination");
+	if (conf->dst_text) {
+		ret = range_parse(conf->dst_text, conf->family, range, err);
+		conf->dst = range->first;
+		addr_set_port(&conf->dst, conf->port);
 		return ret;
-	if (addr_port(&conf->dst) == 0)
+	}
+	ret = addr_parse(operands->text[0], conf->family, conf->ports_text ? 0 : conf->port, &conf->dst, err);
+	if (!ret && conf->ports_text && addr_port(&conf->dst))
+		return err_say(err, EINVAL, "--dst-ports: not together with the port of %s", operands->text[0]);
+	if (!ret && !conf->ports_text && !addr_port(&conf->dst))
 		return err_say(err, EINVAL, "destination %s: port 0 cannot be sent to",
 			       operands->text[0]);
-	if (conf->bind_text)
-		return addr_parse(conf->bind_text, conf->dst.sa.sa_family, 0, &conf->src, err);
-	conf->src.sa.sa_family = conf->dst.sa.sa_family;
-	conf->src.len =
-		conf->dst.sa.sa_family == AF_INET ? sizeof(conf->src.in) : sizeof(conf->src.in6);
-	return 0;
+	*range = (struct range){ .first = conf->dst, .n = 1 };
+	return ret;
+}
+
+static int read_addresses(struct source_conf *conf, struct err *err)
+{
+	struct range range;
+	int ret = read_first(conf, &range, err);
+
+	if (!ret && conf->ports_text && opt_given(&conf->set, "port"))
+		return err_say(err, EINVAL, "--dst-ports: not together with --port");
+	if (!ret)
+		ret = dst_plan(&conf->to, &range, conf->ports_text, addr_port(&conf->dst), err);
+	if (ret)
+		return ret;
+	addr_set_port(&conf->dst, conf->to.first_port);
+	conf->to.order = conf->dst_order;
+	conf->to.length = conf->flow_length ? conf->flow_length : 1;
+	conf->addressed = conf->unconnected || conf->to.n > 1;
+	return conf->bind_text ? range_parse(conf->bind_text, conf->dst.sa.sa_family, &conf->src, err) : 0;
 }
 
 static int read_cpus(struct source_conf *conf, struct err *err)
@@ -171,72 +109,147 @@ static int read_cpus(struct source_conf *conf, struct err *err)
 	return ret;
 }
 
-static int check_sender(const struct source_conf *conf, struct err *err)
+static int read_gso(struct source_conf *conf, struct err *err)
 {
-	const struct tx_ops *ops = tx_table[conf->sender];
-	uint64_t memory;
+	const char *text = conf->gso_text;
+	uint64_t n;
 
-	if (conf->gso > 1 && !(ops->caps & TX_GSO))
-		return err_say(err, EINVAL,
-			       "--gso %d: %s cannot carry UDP_SEGMENT; use --sendmsg or --sendmmsg",
-			       conf->gso, ops->name);
-	if (conf->gso > 1 && !conf->payload)
-		return err_say(err, EINVAL,
-			       "--gso %d: empty datagrams cannot be segments; give --payload",
-			       conf->gso);
-	if (conf->pktgen_header && conf->payload < PKTGENHDR_SIZE)
-		return err_say(err, EINVAL,
-			       "--pktgen-header takes %d bytes: --payload %llu is too small",
-			       PKTGENHDR_SIZE, (unsigned long long)conf->payload);
-	memory = conf->payload * conf_segments(conf) * conf->batch;
-	if (memory > CONF_MEMORY_MAX)
-		return err_say(err, EINVAL,
-			       "--batch %d with these datagrams takes %llu MiB for each thread, at "
-			       "most %llu are allowed",
-			       conf->batch, (unsigned long long)(memory >> 20),
-			       (unsigned long long)(CONF_MEMORY_MAX >> 20));
+	conf->gso = conf->sender == TX_AUTO || conf->sender == TX_SEGMENT ? 0 : 1;
+	if (!text)
+		return 0;
+	conf->gso_require = !strcmp(text, "require");
+	if (conf->gso_require || !strcmp(text, "max")) {
+		conf->gso = 0;
+		return 0;
+	}
+	if (num_count(text, &n) || n < 1 || n > GSO_MOST)
+		return err_say(err, EINVAL, "--gso %s: expected 1 to %d, max, or require", text, GSO_MOST);
+	conf->gso = n;
 	return 0;
 }
 
-/* What the defaults of the table cannot say, and what needs a look at more than one option. */
-static int derive(struct source_conf *conf, struct err *err)
+static int check_gso(const struct source_conf *conf, struct err *err)
 {
-	int ret;
+	if (conf->gso == 1 && conf->sender == TX_SEGMENT)
+		return err_say(err, EINVAL, "--gso 1: one datagram per message is --sender sendmsg, not gso");
+	if (conf->gso == 1 || (conf->sender == TX_AUTO && !conf->gso_text)) /* choose_sender decides */
+		return 0;
+	if (conf->sender != TX_AUTO && !(tx_table[conf->sender]->caps & TX_GSO))
+		return err_say(err, EINVAL, "--gso: %s cannot carry UDP_SEGMENT; use --sendmsg, --sendmmsg or --sender gso",
+			       tx_table[conf->sender]->name);
+	if (!conf->size.high)
+		return err_say(err, EINVAL, "--gso: empty datagrams cannot be segments; give --payload");
+	if (!size_is_fixed(&conf->size))
+		return err_say(err, EINVAL, "--gso: all datagrams of a message have one size; give --payload a single one");
+	return 0;
+}
 
+/* What a thread's datagrams take with all that describes them. */
+static int check_memory(const struct source_conf *conf, struct err *err)
+{
+	uint64_t fitting = MAX(SIZE_MAX_PAYLOAD / MAX(conf->size.high, 1), 1);
+	uint64_t slots = MIN(conf->gso ? conf->gso : GSO_MOST, fitting) * (uint64_t)conf->batch;
+	uint64_t memory = slots * (conf->size.high + TX_SLOT_BYTES);
+
+	if (memory <= CONF_MEMORY_MAX)
+		return 0;
+	return err_say(err, EINVAL, "--batch %d with these datagrams takes %llu MiB for each thread, at most %llu are allowed",
+		       conf->batch, (unsigned long long)(memory >> 20), (unsigned long long)(CONF_MEMORY_MAX >> 20));
+}
+
+/* The faults show in the numbers of the header only, a copy is the same datagram again, and a trailer is one of our own headers. */
+static int check_numbers(const struct source_conf *conf, struct err *err)
+{
+	const char *options = conf->trailer ? "--trailer" : "--reorder, --duplicate, --withhold";
+
+	if (!impair_any(&conf->impair) && !conf->trailer)
+		return 0;
+	if (conf->header == PAYLOAD_PLAIN || (conf->header == PAYLOAD_PKTGEN && conf->trailer))
+		return err_say(err, EINVAL, "%s: needs the sequence numbers of --header sequence", options);
+	if (conf->header == PAYLOAD_SEQUENCE && conf->size.low < SEQHDR_SHORT)
+		return err_say(err, EINVAL, "%s: a datagram of less than %d bytes has no sequence number", options, SEQHDR_SHORT);
+	if (conf->duplicate && (!size_is_fixed(&conf->size) || conf->to.n > 1))
+		return err_say(err, EINVAL, "--duplicate: a copy has the size and destination of the datagram before it; give one of each");
+	return 0;
+}
+
+static int check_sender(const struct source_conf *conf, struct err *err)
+{
+	int ret = check_memory(conf, err);
+
+	if (ret)
+		return ret;
+	if (conf->addressed && conf->sender != TX_AUTO && !(tx_table[conf->sender]->caps & TX_ADDRESS))
+		return err_say(err, EINVAL, "%s: %s sends on connected sockets only; use sendto, sendmsg or sendmmsg",
+			       conf->unconnected ? "--unconnected" : "more than one destination", tx_table[conf->sender]->name);
+	if (conf->header == PAYLOAD_PKTGEN && conf->size.low < PKTGENHDR_SIZE)
+		return err_say(err, EINVAL,
+			       "--pktgen-header takes %d bytes: --payload %s is too small",
+			       PKTGENHDR_SIZE, conf->size_text);
+	ret = check_numbers(conf, err);
+	if (!ret)
+		ret = check_gso(conf, err);
+	return ret ? ret : conf_check_raw(conf, err);
+}
+
+static int settle_flows(struct source_conf *conf, struct err *err)
+{
+	uint64_t addresses = MAX(MIN(conf->src.n, 65535), 1), ports = conf->src_ports.n;
+
+	if (!conf->flows)
+		conf->flows = MAX(conf->threads, (int)MAX(addresses, conf->src_ports_text ? ports : 0));
+	if (ports && (uint64_t)conf->flows > addresses * ports)
+		return err_say(err, EINVAL, "--flows %d: %llu source address(es) and %llu source ports make no more than %llu",
+			       conf->flows, (unsigned long long)addresses, (unsigned long long)ports,
+			       (unsigned long long)(addresses * ports));
+	if (conf->flows < conf->threads)
+		return err_say(err, EINVAL,
+			       "--flows %d with --threads %d: each thread needs a flow of its own",
+			       conf->flows, conf->threads);
+	return 0;
+}
+
+/* Options that mean "leave it" when they were not given. */
+static void mark_absent(struct source_conf *conf)
+{
 	if (!opt_given(&conf->set, "count"))
 		conf->count = conf->duration_ns ? UINT64_MAX : DEFAULT_COUNT;
 	if (!opt_given(&conf->set, "pmtu"))
 		conf->pmtu = -1;
 	if (!opt_given(&conf->set, "ttl"))
 		conf->ttl = -1;
-	if (!conf->flows)
-		conf->flows = conf->threads;
-	if (conf->flows < conf->threads)
-		return err_say(err, EINVAL,
-			       "--flows %d with --threads %d: each thread needs a flow of its own",
-			       conf->flows, conf->threads);
-	if ((ret = join_tos(conf, err)) || (ret = read_run(conf, err)) ||
-	    (ret = read_addresses(conf, err)) || (ret = read_cpus(conf, err)))
-		return ret;
-	return check_sender(conf, err);
+	if (!opt_given(&conf->set, "priority"))
+		conf->priority = -1;
+	conf->impair = (struct impair){ .withhold = conf->withhold, .reorder = conf->reorder, .duplicate = conf->duplicate };
 }
 
-int conf_parse(struct source_conf *conf, int argc, char **argv, enum opt_next *next,
-	       struct err *err)
+/* What the defaults of the table cannot say, and what needs a look at more than one option. */
+static int derive(struct source_conf *conf, struct err *err)
+{
+	int (*const steps[])(struct source_conf *, struct err *) = {
+		join_tos,	 read_run, read_addresses, conf_settle_messages, conf_settle_raw,
+		conf_settle_rate, read_cpus, read_gso,	   settle_flows,
+	};
+	int ret = size_parse("payload", conf->size_text, &conf->size, err);
+
+	mark_absent(conf);
+	if (!ret)
+		ret = fill_open(&conf->fill, conf->fill_text, err);
+	if (!ret)
+		ret = order_parse(conf->order_text ? conf->order_text : "round-robin", &conf->order, err);
+	for (unsigned i = 0; i < ARRAY_SIZE(steps) && !ret; i++)
+		ret = steps[i](conf, err);
+	if (!ret && !opt_given(&conf->set, "seed"))
+		conf->seed = conf->run;
+	return ret ? ret : check_sender(conf, err);
+}
+
+int conf_parse(struct source_conf *conf, int argc, char **argv, enum opt_next *next, struct err *err)
 {
 	int ret;
 
-	*conf = (struct source_conf){
-		.argc = argc,
-		.argv = argv,
-		.set = {
-			.table = table,
-			.program = "udp_source",
-			.usage = "[options] ADDR[:PORT]",
-			.about = "Sends UDP datagrams, and says how many of them the kernel took.",
-			.conf = conf,
-		},
-	};
+	*conf = (struct source_conf){ .argc = argc, .argv = argv };
+	options_describe(&conf->set, conf);
 	ret = opt_parse(&conf->set, argc, argv, next, err);
 	if (!ret && *next == OPT_RUN) {
 		if (conf->dump_options)
@@ -253,15 +266,11 @@ int conf_parse(struct source_conf *conf, int argc, char **argv, enum opt_next *n
 	return ret;
 }
 
-unsigned conf_segments(const struct source_conf *conf)
-{
-	if (conf->gso <= 1)
-		return 1;
-	return MIN((uint64_t)conf->gso, MAX(CONF_PAYLOAD_MAX / conf->payload, 1));
-}
-
 void conf_free(struct source_conf *conf)
 {
+	size_free(&conf->size);
+	fill_free(&conf->fill);
+	messages_free(&conf->messages);
 	cpu_list_free(&conf->cpus);
 	opt_free(&conf->set);
 }

@@ -23,14 +23,19 @@ static int notify_signal(void)
 	return SIGRTMIN;
 }
 
+void control_ending(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
 static sigset_t signals(void)
 {
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	control_ending(&set);
 	sigaddset(&set, SIGUSR1);
 	sigaddset(&set, SIGUSR2);
 	sigaddset(&set, SIGPIPE);
@@ -59,7 +64,8 @@ static bool asked_to_end(uint64_t ns)
 	const struct timespec t = { .tv_sec = left / NSEC_PER_SEC, .tv_nsec = left % NSEC_PER_SEC };
 	int got = sigtimedwait(&set, NULL, &t);
 
-	return got == SIGINT || got == SIGTERM || got == SIGHUP;
+	control_ending(&set);
+	return got > 0 && sigismember(&set, got);
 }
 
 static void progress(const struct workers *team)
@@ -91,8 +97,7 @@ int control_run(const struct source_conf *conf, struct workers *team,
 		const struct report_voice *voice, struct err *err)
 {
 	const uint64_t begin = team->base_ns, never = UINT64_MAX;
-	const uint64_t end =
-		conf->duration_ns ? begin + conf->duration_ns + (conf->rate ? GRACE_NS : 0) : never;
+	const uint64_t end = conf->until_ns ? begin + conf->until_ns + (conf->rate.n ? GRACE_NS : 0) : never;
 	struct report_mark mark = { .ns = begin };
 	uint64_t period = conf->interval_ns ? begin + conf->interval_ns : never,
 		 shown = begin + PROGRESS_NS;
@@ -102,9 +107,9 @@ int control_run(const struct source_conf *conf, struct workers *team,
 	while (!over && !ret) {
 		uint64_t now;
 
-		over = asked_to_end(MIN(MIN(end, period), shown)) || !workers_running(team);
+		team->signalled = asked_to_end(MIN(MIN(end, period), shown));
 		now = clock_mono();
-		over = over || now >= end;
+		over = team->signalled || !workers_running(team) || now >= end;
 		if (now >= shown) {
 			progress(team);
 			shown = now + PROGRESS_NS;

@@ -8,14 +8,10 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "source/tx.h"
 
 /* Descriptors beside the flows: standard streams, files read at the end. */
 #define SPARE_DESCRIPTORS 32
-
-#define UDP_HEADER 8
-#define IPV4_HEADER 20
-#define IPV6_HEADER 40
-#define IPV6_FRAGMENT_HEADER 8
 
 /* A send blocked on a full buffer returns after this time (EAGAIN) to look for a stop. */
 #define SEND_TIMEOUT_NS (50 * NSEC_PER_MSEC)
@@ -55,7 +51,11 @@ static int set_options(int fd, const struct source_conf *conf, struct err *err)
 
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)))
 		return err_sys(err, errno, "SO_SNDTIMEO");
-	if (v4 && conf->pmtu >= 0)
+	if (opt_given(&conf->set, "mark"))
+		ret = set_option(fd, SOL_SOCKET, SO_MARK, "mark", (int)conf->mark, err);
+	if (!ret && conf->priority >= 0)
+		ret = set_option(fd, SOL_SOCKET, SO_PRIORITY, "priority", conf->priority, err);
+	if (v4 && !ret && conf->pmtu >= 0)
 		ret = set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, "pmtu", conf->pmtu, err);
 	if (v6 && !ret && conf->pmtu >= 0)
 		ret = set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, "pmtu", conf->pmtu, err);
@@ -66,67 +66,179 @@ static int set_options(int fd, const struct source_conf *conf, struct err *err)
 	return ret;
 }
 
-static int open_flow(struct flow *flow, unsigned index, const struct source_conf *conf,
-		     struct err *err)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* The wildcard of the destination's family. */
+static void any_source(const struct source_conf *conf, struct addr *out)
+{
+	*out = (struct addr){ .len = conf->dst.len };
+	out->sa.sa_family = conf->dst.sa.sa_family;
+}
+
+/* Where flow `index` comes from: address i % addresses, port i % ports, one further each time that both begin anew together, so that all pairs are used
+ * before one comes again. Port 0 and the wildcard stand for the kernel's choice. */
+static void source_of(const struct source_conf *conf, unsigned index, struct addr *out)
+{
+	uint64_t addresses = MAX(MIN(conf->src.n, 65536), 1), ports = conf->src_ports.n;
+
+	if (conf->src.n)
+		range_at(&conf->src, index % addresses, out);
+	else
+		any_source(conf, out);
+	if (ports)
+		addr_set_port(out, (uint16_t)(conf->src_ports.first +
+					      (index + index / (addresses / common_divisor(addresses, ports) * ports)) % ports));
+}
+
+/* from: what to bind to; its family only for a raw socket. */
+static int open_socket(struct sock *sock, const struct addr *from, bool raw, const struct source_conf *conf, struct err *err)
 {
 	/* An IPv6 socket takes a mapped destination only when it is a dual one; sock_open then sets TOS and TTL
 	 * for both families. */
-	const struct sock_conf sock = {
+	const struct sock_conf want = {
+		.raw = raw,
 		.v6only = addr_is_mapped(&conf->dst) ? SOCK_V6ONLY_OFF : SOCK_V6ONLY_ON,
 		.sndbuf = conf->sndbuf,
 		.device = conf->device,
 		.tos = conf->tos,
 		.ttl = conf->ttl,
 	};
-	int ret = sock_open(&flow->sock, &conf->src, &sock, err);
+	int ret = sock_open(sock, from, &want, err);
 
+	if (ret == -EADDRNOTAVAIL)
+		err_hint(err, "; --sender raw sends from any");
+	return ret ? ret : set_options(sock->fd, conf, err);
+}
+
+/* Packets that a device's queue refuses are an error then, not only a counter of the kernel (ip(7), IP_RECVERR: ENOBUFS). */
+static int report_errors(const struct sock *sock, struct err *err)
+{
+	int one = 1;
+	bool v4 = sock->family == AF_INET;
+
+	if (setsockopt(sock->fd, v4 ? IPPROTO_IP : IPPROTO_IPV6, v4 ? IP_RECVERR : IPV6_RECVERR, &one, sizeof(one)))
+		return err_sys(err, errno, "%s", v4 ? "IP_RECVERR" : "IPV6_RECVERR");
+	return 0;
+}
+
+/* host: the source address that the kernel would choose. */
+static int open_raw(struct flow *flow, struct addr *from, const struct addr *host, const struct source_conf *conf, struct err *err)
+{
+	struct addr none = { .len = 0 };
+	int ret;
+
+	none.sa.sa_family = from->sa.sa_family;
+	ret = open_socket(&flow->sock, &none, true, conf, err);
 	if (!ret)
-		ret = set_options(flow->sock.fd, conf, err);
-	if (!ret)
+		ret = report_errors(&flow->sock, err);
+	flow->sock.local = addr_is_wildcard(from) ? *host : *from;
+	addr_set_port(&flow->sock.local, addr_port(from));
+	return ret;
+}
+
+static int open_flow(struct flow *flow, unsigned index, const struct addr *host, const struct source_conf *conf, struct err *err)
+{
+	struct addr from;
+	int ret;
+
+	source_of(conf, index, &from);
+	if (conf->sender == TX_RAW)
+		ret = open_raw(flow, &from, host, conf, err);
+	else
+		ret = open_socket(&flow->sock, &from, false, conf, err);
+	if (!ret && !conf->addressed)
 		ret = sock_connect(&flow->sock, &conf->dst, err);
 	if (ret)
 		return ret;
 	flow->fd = flow->sock.fd;
-	flow->stream = index;
+	flow->stream = (uint16_t)index;
 	return 0;
 }
 
 unsigned flows_fragments(int family, unsigned mtu, uint64_t payload, unsigned *fit)
 {
-	unsigned header = family == AF_INET ? IPV4_HEADER : IPV6_HEADER;
-	unsigned extra = family == AF_INET ? 0 : IPV6_FRAGMENT_HEADER;
+	unsigned header = family == AF_INET ? WIRE_IPV4 : WIRE_IPV6;
+	unsigned extra = family == AF_INET ? 0 : WIRE_FRAGMENT;
 	unsigned last, each;
 
 	*fit = 0;
 	if (mtu < header + extra + 8)
 		return 0;
-	*fit = mtu - header - UDP_HEADER;
+	*fit = mtu - header - WIRE_UDP;
 	if (payload <= *fit)
 		return 1;
 	last = mtu - header - extra;
 	each = last & ~7u;
-	return 1 + (payload + UDP_HEADER - last + each - 1) / each;
+	return 1 + (payload + WIRE_UDP - last + each - 1) / each;
 }
 
 /* Asks the kernel, on a connected socket; 0 where it does not say. A mapped destination answers to the IPv4
  * option. */
-static unsigned path_mtu(const struct flow *flow, int packet_family)
+static unsigned path_mtu(const struct sock *sock, int packet_family)
 {
 	int mtu = 0;
 	socklen_t len = sizeof(mtu);
 	int ret = packet_family == AF_INET
-			  ? getsockopt(flow->fd, IPPROTO_IP, IP_MTU, &mtu, &len)
-			  : getsockopt(flow->fd, IPPROTO_IPV6, IPV6_MTU, &mtu, &len);
+			  ? getsockopt(sock->fd, IPPROTO_IP, IP_MTU, &mtu, &len)
+			  : getsockopt(sock->fd, IPPROTO_IPV6, IPV6_MTU, &mtu, &len);
 
 	return ret || mtu < 0 ? 0 : mtu;
 }
 
+/* Facts of the path to the first destination, from a socket that is connected to it. */
+static void look_at_path(struct flows *flows, const struct sock *sock, const struct source_conf *conf)
+{
+	int family = addr_packet_family(&conf->dst);
+
+	flows->mtu = path_mtu(sock, family);
+	flows->fragments = flows_fragments(family, flows->mtu, conf->size.high, &flows->fit);
+}
+
+/* The same where no flow is connected; *host: the source address. Without a route the facts stay unknown: an error only for raw packets that were given no
+ * source. */
+static int probe_path(struct flows *flows, struct addr *host, const struct source_conf *conf, struct err *err)
+{
+	bool raw = conf->sender == TX_RAW, needed = raw && !conf->src.n;
+	struct sock probe = SOCK_INIT;
+	struct addr from;
+	int ret;
+
+	if (raw)
+		any_source(conf, &from);
+	else
+		source_of(conf, 0, &from);
+	addr_set_port(&from, 0);
+	ret = open_socket(&probe, &from, false, conf, needed ? err : NULL);
+	if (!ret)
+		ret = sock_connect(&probe, &conf->dst, needed ? err : NULL);
+	if (!ret) {
+		look_at_path(flows, &probe, conf);
+		*host = probe.local;
+	}
+	sock_close(&probe);
+	if (raw)
+		flows->fragments = conf->fragments.size ? wire_parts(conf->size.high + WIRE_UDP, (unsigned)conf->fragments.size) : 1;
+	return needed ? ret : 0;
+}
+
 int flows_open(struct flows *flows, const struct source_conf *conf, struct err *err)
 {
-	int family = addr_packet_family(&conf->dst), ret;
+	struct addr host = { .len = 0 };
+	int ret;
 
 	*flows = (struct flows){ 0 };
 	ret = raise_limit(conf->flows, err);
+	if (!ret && conf->addressed)
+		ret = probe_path(flows, &host, conf, err);
 	if (ret)
 		return ret;
 	flows->flow = calloc(conf->flows, sizeof(*flows->flow));
@@ -134,14 +246,15 @@ int flows_open(struct flows *flows, const struct source_conf *conf, struct err *
 		return err_sys(err, ENOMEM, "memory for %d flows", conf->flows);
 	for (; flows->n < (unsigned)conf->flows && !ret; flows->n++) {
 		flows->flow[flows->n].sock = (struct sock)SOCK_INIT;
-		ret = open_flow(&flows->flow[flows->n], flows->n, conf, err);
+		ret = open_flow(&flows->flow[flows->n], flows->n, &host, conf, err);
 	}
 	if (ret) {
 		flows_close(flows);
 		return ret;
 	}
-	flows->mtu = path_mtu(&flows->flow[0], family);
-	flows->fragments = flows_fragments(family, flows->mtu, conf->payload, &flows->fit);
+	if (!conf->addressed)
+		look_at_path(flows, &flows->flow[0].sock, conf);
+	raw_init(&flows->raw, conf, flows->flow[0].fd);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flows - the source ports: one connected socket per flow, all opened by the main thread before traffic begins.
+ * flows - the source ports: one socket per flow, all opened by the main thread before traffic begins; connected, unless datagrams have destinations of their
+ * own. The sockets of --sender raw are neither bound nor connected: each packet says where it comes from.
  *
  * Flow i belongs to thread i % threads, which takes its flows in turn, one batch each. Sequence numbers are per
  * flow (stream i in the header).
@@ -10,20 +11,23 @@
 
 #include "net/sock.h"
 #include "source/conf.h"
+#include "source/raw.h"
 
 struct flow {
 	int fd;              /* copy of sock.fd, beside what the loop touches */
 	uint16_t stream;
 	uint64_t sequence;   /* of the next datagram: its thread only. Only accepted datagrams count on */
-	struct sock sock;
+	uint64_t ids;        /* --sender raw: ids that were used: its thread only */
+	struct sock sock;    /* local: the source, also where the socket is not bound to it (--sender raw) */
 };
 
 struct flows {
 	struct flow *flow;
 	unsigned n;
 	unsigned mtu;        /* path MTU as the kernel knew it at the start, 0 = not known */
-	unsigned fragments;  /* IP fragments per datagram, 1 = fits, 0 = not known */
+	unsigned fragments;  /* IP fragments per datagram, 1 = stays whole, 0 = not known */
 	unsigned fit;        /* largest payload that fits the MTU; 0 = not known */
+	struct raw raw;      /* --sender raw */
 };
 
 /* Opens, binds and connects all; raises the limit of descriptors where that is allowed. Nothing stays open on

@@ -21,124 +21,175 @@ static void real_sleep_until(void *data UNUSED, uint64_t ns)
 
 const struct pacer_clock pacer_monotonic = { .now = real_now, .sleep_until = real_sleep_until };
 
-void pacer_init(struct pacer *p, const struct pacer_clock *clock, uint64_t rate, unsigned thread,
-		unsigned threads, unsigned atom, unsigned most)
-{
-	uint64_t due = rate * PACER_BURST_NS / NSEC_PER_SEC / threads;
+static const struct {
+	uint64_t spin_ns;  /* before the deadline */
+	uint64_t burst_ns; /* what goes out at one deadline */
+} modes[] = {
+	[PACER_HYBRID] = { PACER_SPIN_NS, PACER_BURST_NS },
+	[PACER_SLEEP] = { 0, PACER_SLEEP_BURST_NS },
+	[PACER_SPIN] = { UINT64_MAX, PACER_BURST_NS },
+	[PACER_TXTIME] = { 0, PACER_QUEUE_NS },
+	[PACER_FQ] = { 0, PACER_QUEUE_NS },
+};
 
-	*p = (struct pacer){ .clock = clock, .rate = rate, .threads = threads };
-	p->burst = MAX(MIN(due, most) / atom, 1) * atom;
-	p->position = (uint64_t)thread * p->burst;
+void pacer_init(struct pacer *p, const struct pacer_conf *conf)
+{
+	*p = (struct pacer){ .conf = *conf, .block = conf->burst ? conf->burst : conf->atom };
 }
 
 void pacer_start(struct pacer *p, uint64_t base)
 {
-	p->base = base;
+	p->base = p->begin = base;
 }
 
-uint64_t pacer_deadline(const struct pacer *p)
+uint64_t pacer_share(const struct pacer *p, uint64_t count)
 {
-	/* Whole seconds apart, so that 64 bits are enough: the rest is below rate <= 1e9. */
-	return p->base + p->position / p->rate * NSEC_PER_SEC +
-	       p->position % p->rate * NSEC_PER_SEC / p->rate;
+	uint64_t round = (uint64_t)p->block * p->conf.threads, before = (uint64_t)p->block * p->conf.thread, rest = count % round;
+
+	if (count == UINT64_MAX)
+		return count;
+	return count / round * p->block + (rest > before ? MIN(rest - before, p->block) : 0);
 }
 
-static unsigned bucket_of(uint64_t ns)
+uint64_t pacer_number(const struct pacer *p, uint64_t i)
 {
-	unsigned power;
-
-	if (ns < 8)
-		return ns;
-	power = 63 - __builtin_clzll(ns);
-	return MIN((power - 1) * 4 + (ns >> (power - 2) & 3), PACER_BUCKETS - 1);
+	return (i / p->block * p->conf.threads + p->conf.thread) * p->block + i % p->block;
 }
 
-static uint64_t bucket_top(unsigned bucket)
+uint64_t pacer_due(const struct pacer *p, uint64_t i)
 {
-	unsigned power = bucket / 4 + 1;
-
-	if (bucket < 8)
-		return bucket;
-	return ((UINT64_C(4) + bucket % 4 + 1) << (power - 2)) - 1;
+	return p->base + rate_due(p->conf.plan, pacer_number(p, i));
 }
 
-static void record(struct pacer *p, uint64_t now, uint64_t late, unsigned n)
+/* Datagrams that go out together with number k, the thread's next one. */
+static uint64_t burst_size(const struct pacer *p, uint64_t k)
 {
-	if (!p->bursts++)
-		p->first_ns = now;
-	p->last_ns = now;
-	p->last_burst = n;
-	p->scheduled += n;
-	p->run += n;
-	p->largest = MAX(p->largest, p->run);
-	p->late += late > PACER_LATE_NS;
-	p->late_max_ns = MAX(p->late_max_ns, late);
-	p->bucket[bucket_of(late)]++;
+	const struct pacer_conf *c = &p->conf;
+	uint64_t blocks, left;
+
+	if (c->burst)
+		return c->burst;
+	blocks = (uint64_t)(rate_at(c->plan, k) * (double)modes[c->mode].burst_ns / (double)NSEC_PER_SEC / c->threads / p->block);
+	blocks = MIN(blocks, c->most / p->block);
+	if (!p->next)
+		blocks = blocks * (c->thread + 1) / c->threads;
+	/* Behind the end of a segment the rate is another one. */
+	left = (rate_segment_end(c->plan, k) - k - 1) / ((uint64_t)p->block * c->threads) + 1;
+	return MAX(MIN(blocks, left), 1) * p->block;
 }
 
-/* Returns the time, at or after due; 0 = stopped. */
-static uint64_t wait_until(struct pacer *p, uint64_t due, const atomic_bool *stop)
+/* Returns the time, at or after due; 0 = stopped. *waited: it was not that late yet. */
+static uint64_t wait_until(const struct pacer_clock *c, uint64_t due, uint64_t spin_ns, const atomic_bool *stop, bool *waited)
 {
-	const struct pacer_clock *c = p->clock;
 	uint64_t now = c->now(c->data);
 
-	if (now < due)
-		p->run = 0;
+	*waited = now < due;
 	while (now < due) {
 		if (atomic_load_explicit(stop, memory_order_relaxed))
 			return 0;
-		if (due - now > PACER_SPIN_NS)
-			c->sleep_until(c->data, MIN(due - PACER_SPIN_NS, now + PACER_SLICE_NS));
+		if (due - now > spin_ns)
+			c->sleep_until(c->data, MIN(due - spin_ns, now + PACER_SLICE_NS));
 		now = c->now(c->data);
 	}
 	return now;
 }
 
-unsigned pacer_wait(struct pacer *p, unsigned want, const atomic_bool *stop)
+bool pacer_hold(const struct pacer_clock *clock, uint64_t ns, const atomic_bool *stop)
 {
-	unsigned n = MIN(want, p->burst);
-	uint64_t due = pacer_deadline(p), now = wait_until(p, due, stop);
+	bool waited;
 
-	if (!now)
-		return 0;
-	if (now - due > PACER_CATCHUP_NS) {
-		p->moved++;
-		p->moved_ns += now - due;
-		p->base += now - due;
-	}
-	record(p, now, now - due, n);
-	p->position += (uint64_t)n * p->threads;
-	return n;
+	return wait_until(clock, ns, PACER_SPIN_NS, stop, &waited);
 }
 
-double pacer_achieved(const struct pacer *p)
+static void record(struct pacer *p, uint64_t now, uint64_t late)
 {
-	if (p->last_ns <= p->first_ns)
-		return NAN;
-	return (double)(p->scheduled - p->last_burst) * (double)NSEC_PER_SEC /
-	       (double)(p->last_ns - p->first_ns);
+	hist_record(&p->lateness, late);
+	if (p->bursts++)
+		hist_record(&p->gap, late > p->late_before ? late - p->late_before : p->late_before - late);
+	else
+		p->first_ns = now;
+	p->last_ns = now;
+	p->before_last = p->next;
+	p->on_time += late <= PACER_ON_TIME_NS;
+	p->late += late > PACER_LATE_NS;
+	p->late_before = late;
+}
+
+/* Waits for the next burst and settles its size. */
+static bool begin_burst(struct pacer *p, const atomic_bool *stop)
+{
+	uint64_t k = pacer_number(p, p->next), due = p->base + rate_due(p->conf.plan, k), now, late;
+	bool waited;
+
+	now = wait_until(p->conf.clock, due - p->conf.ahead_ns, modes[p->conf.mode].spin_ns, stop, &waited);
+	if (!now)
+		return false;
+	late = clock_elapsed(due, now);
+	if (waited)
+		p->run = 0;
+	record(p, now, late);
+	if (late > PACER_CATCHUP_NS) {
+		p->moved++;
+		p->moved_ns += late;
+		p->base += late;
+		p->late_before = 0;
+	}
+	p->pending = burst_size(p, k);
+	return true;
+}
+
+unsigned pacer_wait(struct pacer *p, unsigned want, const atomic_bool *stop)
+{
+	unsigned n;
+
+	if (!p->pending && !begin_burst(p, stop))
+		return 0;
+	n = (unsigned)MIN(want, p->pending);
+	p->pending -= n;
+	p->next += n;
+	p->run += n;
+	p->largest = MAX(p->largest, p->run);
+	return n;
 }
 
 void pacer_add(struct pacer *sum, const struct pacer *p)
 {
+	if (!p->bursts)
+		return;
+	if (!sum->bursts)
+		*sum = (struct pacer){ .conf = p->conf, .begin = p->begin, .first_ns = p->first_ns };
+	/* What was released before the last burst of all. */
+	sum->before_last = p->last_ns >= sum->last_ns ? sum->next + p->before_last : sum->before_last + p->next;
+	sum->next += p->next;
 	sum->bursts += p->bursts;
+	sum->on_time += p->on_time;
 	sum->late += p->late;
 	sum->moved += p->moved;
 	sum->moved_ns += p->moved_ns;
 	sum->largest = MAX(sum->largest, p->largest);
-	sum->late_max_ns = MAX(sum->late_max_ns, p->late_max_ns);
-	for (unsigned i = 0; i < PACER_BUCKETS; i++)
-		sum->bucket[i] += p->bucket[i];
+	sum->first_ns = MIN(sum->first_ns, p->first_ns);
+	sum->last_ns = MAX(sum->last_ns, p->last_ns);
+	hist_add(&sum->lateness, &p->lateness);
+	hist_add(&sum->gap, &p->gap);
 }
 
-uint64_t pacer_permille(const struct pacer *p, unsigned permille)
+double pacer_released(const struct pacer *p)
 {
-	uint64_t rank = (p->bursts * permille + 999) / 1000, seen = 0;
+	if (p->last_ns <= p->first_ns)
+		return NAN;
+	return (double)p->before_last * (double)NSEC_PER_SEC / (double)(p->last_ns - p->first_ns);
+}
 
-	for (unsigned i = 0; i < PACER_BUCKETS; i++) {
-		seen += p->bucket[i];
-		if (seen && seen >= rank)
-			return MIN(bucket_top(i), p->late_max_ns);
-	}
-	return 0;
+double pacer_target(const struct pacer *p)
+{
+	const struct rate_plan *plan = p->conf.plan;
+	uint64_t from, until;
+
+	if (p->last_ns <= p->first_ns)
+		return NAN;
+	if (rate_is_steady(plan))
+		return rate_at(plan, 0);
+	from = rate_due(plan, 0);
+	until = MIN(p->last_ns - p->begin, plan->end_ns);
+	return (rate_sum(plan, until) - rate_sum(plan, from)) * (double)NSEC_PER_SEC / (double)(until - from);
 }

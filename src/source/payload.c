@@ -3,69 +3,104 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
-#include "net/seqhdr.h"
 
-int payload_init(struct payload *p, unsigned slots, size_t size, uint32_t run, bool pktgen,
-		 struct err *err)
+static const struct fill pattern = { .kind = FILL_PATTERN };
+
+int payload_init(struct payload *p, const struct payload_conf *conf, struct random *r, struct err *err)
 {
+	const struct fill *fill = conf->fill ? conf->fill : &pattern;
+	size_t stamp_from = conf->header == PAYLOAD_PKTGEN ? PKTGENHDR_SIZE : SEQHDR_FULL;
+
 	*p = (struct payload){
-		.slots = slots,
-		.size = size,
-		.run = run,
-		.pktgen = pktgen,
-		.stamped = pktgen || size >= SEQHDR_FULL,
-		.data = malloc(MAX(slots * size, 1)),
+		.conf = *conf,
+		.slots = conf->slots,
+		.room = conf->size->high,
+		.fixed = size_is_fixed(conf->size),
+		.stamped = conf->header != PAYLOAD_PLAIN && conf->size->high >= stamp_from,
+		.data = malloc(MAX((size_t)conf->slots * conf->size->high, 1)),
+		.len = calloc(conf->slots, sizeof(*p->len)),
 	};
-	if (!p->data)
-		return err_sys(err, ENOMEM, "payload memory (%u datagrams of %zu bytes)", slots,
-			       size);
-	for (size_t at = 0, k = 0; at < slots * size; at++, k = k + 1 == size ? 0 : k + 1)
-		p->data[at] = k;
+	if (!p->data || !p->len)
+		return err_sys(err, ENOMEM, "payload memory (%u datagrams of %zu bytes)", p->slots, p->room);
+	for (unsigned i = 0; i < p->slots; i++) {
+		fill_write(fill, r, payload_slot(p, i), p->room);
+		p->len[i] = (uint16_t)p->room;
+	}
+	memcpy(p->head, p->data, MIN(sizeof(p->head), p->room));
 	return 0;
 }
 
-static void number_pktgen(struct payload *p, unsigned first, unsigned end, uint64_t sequence,
-			  uint64_t now)
+void payload_copy(struct payload *p, unsigned slot, uint64_t k)
+{
+	const struct messages *m = p->conf.messages;
+
+	p->len[slot] = messages_size(m, k);
+	memcpy(payload_slot(p, slot), messages_data(m, k), p->len[slot]);
+}
+
+void payload_draw(struct payload *p, unsigned first, unsigned end, struct random *r)
+{
+	if (p->fixed || p->conf.messages)
+		return;
+	for (unsigned i = first; i < end; i++)
+		p->len[i] = size_draw(p->conf.size, r);
+}
+
+static uint64_t number_of(const struct payload *p, uint64_t accepted)
+{
+	return p->conf.impair ? impair_number(p->conf.impair, accepted) : accepted;
+}
+
+static void number_pktgen(struct payload *p, unsigned first, unsigned end, uint64_t accepted, uint64_t now)
 {
 	struct pktgenhdr header = {
-		.sec = now / NSEC_PER_SEC,
-		.usec = now % NSEC_PER_SEC / NSEC_PER_USEC,
+		.sec = (uint32_t)(now / NSEC_PER_SEC),
+		.usec = (uint32_t)(now % NSEC_PER_SEC / NSEC_PER_USEC),
 	};
 
 	for (unsigned i = first; i < end; i++) {
-		header.sequence = sequence++;
-		pktgenhdr_write(payload_slot(p, i), p->size, &header);
+		header.sequence = (uint32_t)number_of(p, accepted++);
+		pktgenhdr_write(payload_slot(p, i), p->len[i], &header);
 	}
 }
 
-void payload_number(struct payload *p, unsigned first, unsigned end, uint16_t stream,
-		    uint64_t sequence)
+static void number_sequence(struct payload *p, unsigned first, unsigned end, uint16_t stream, uint64_t accepted, uint64_t now)
 {
-	uint64_t now = p->stamped ? clock_wall() : 0;
 	struct seqhdr header = {
 		.kind = SEQHDR_DATA,
 		.stamped = p->stamped,
-		.run = p->run,
+		.run = p->conf.run,
 		.stream = stream,
 		.stamp_ns = now,
 	};
 
-	if (p->pktgen) {
-		number_pktgen(p, first, end, sequence, now);
-		return;
-	}
-	if (p->size < SEQHDR_SHORT)
-		return;
 	for (unsigned i = first; i < end; i++) {
-		header.sequence = sequence++;
-		seqhdr_write(payload_slot(p, i), p->size, &header);
+		size_t written, room = MIN(p->len[i], sizeof(p->head));
+
+		header.sequence = number_of(p, accepted++);
+		written = seqhdr_write(payload_slot(p, i), p->len[i], &header);
+		/* A shorter header than before, or none: what an earlier datagram left there goes. */
+		if (written < room)
+			memcpy(payload_slot(p, i) + written, p->head + written, room - written);
 	}
+}
+
+void payload_number(struct payload *p, unsigned first, unsigned end, uint16_t stream, uint64_t accepted)
+{
+	uint64_t now = p->stamped ? clock_wall() : 0;
+
+	if (p->conf.header == PAYLOAD_PKTGEN)
+		number_pktgen(p, first, end, accepted, now);
+	else if (p->conf.header == PAYLOAD_SEQUENCE && (!p->fixed || p->room >= SEQHDR_SHORT))
+		number_sequence(p, first, end, stream, accepted, now);
 }
 
 void payload_free(struct payload *p)
 {
 	free(p->data);
-	p->data = NULL;
+	free(p->len);
+	*p = (struct payload){ 0 };
 }

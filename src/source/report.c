@@ -35,6 +35,7 @@ void report_period(struct report *r, const struct workers *team, struct report_m
 		.since_ns = clock_elapsed(team->base_ns, mark->ns),
 		.until_ns = clock_elapsed(team->base_ns, now.ns),
 		.total = { .cpu_asked = -1, .cpu_ran = -1, .start_ns = mark->ns, .end_ns = now.ns },
+		.target = NAN,
 		.achieved = NAN,
 	};
 	stats_difference(&r->total.stats, &now.stats, &mark->stats);
@@ -84,6 +85,28 @@ void report_total(struct report *r)
 	}
 }
 
+static void add_impairments(struct report *r, const struct flows *flows)
+{
+	const struct impair *p = &r->conf->impair;
+
+	for (unsigned i = 0; i < flows->n; i++) {
+		r->withheld += impair_withheld(p, flows->flow[i].sequence);
+		r->reordered += impair_reordered(p, flows->flow[i].sequence);
+		r->duplicated += impair_duplicates(p, flows->flow[i].sequence);
+	}
+}
+
+static void add_rates(struct report *r)
+{
+	const struct stats *s = &r->total.stats;
+
+	r->target = r->achieved = NAN;
+	if (!r->conf->rate.n || !r->pace.bursts)
+		return;
+	r->target = pacer_target(&r->pace);
+	r->achieved = pacer_released(&r->pace) * (double)s->sent / (double)MAX(stats_attempted(s), 1);
+}
+
 int report_sum(struct report *r, const struct workers *team, struct err *err)
 {
 	*r = (struct report){
@@ -91,21 +114,21 @@ int report_sum(struct report *r, const struct workers *team, struct err *err)
 		.conf = team->member[0].worker.conf,
 		.thread = calloc(team->n, sizeof(*r->thread)),
 		.n = team->n,
+		.signalled = team->signalled,
 	};
 	if (!r->thread)
 		return err_sys(err, ENOMEM, "memory for the report");
 	for (unsigned i = 0; i < r->n; i++) {
 		const struct worker *w = &team->member[i].worker;
-		double achieved = pacer_achieved(&w->pacer);
 
 		fill_row(&r->thread[i], w);
 		pacer_add(&r->pace, &w->pacer);
-		/* A thread with a single burst has no rate of its own: then the program's is not known. */
-		r->achieved += achieved;
 		if (w->gso_errno)
 			r->gso_errno = w->gso_errno;
 	}
 	report_total(r);
+	add_rates(r);
+	add_impairments(r, team->member[0].worker.flows);
 	r->since_ns = 0;
 	r->until_ns = clock_elapsed(team->base_ns, r->total.end_ns);
 	return 0;
@@ -134,17 +157,41 @@ void report_free(struct report *r)
 	r->thread = NULL;
 }
 
+/* Packets of our own are never cut by the kernel: too large ones are refused. */
+static void notice_raw_mtu(const struct source_conf *conf, const struct flows *flows)
+{
+	const struct wire_part part = wire_part(conf->size.high + WIRE_UDP,
+						conf->fragments.size ? (unsigned)conf->fragments.size : UINT16_MAX, 0);
+	size_t size = wire_ip_size(conf->dst.sa.sa_family, &part) + part.len;
+
+	if (flows->mtu && size > flows->mtu)
+		log_notice("packets of %zu bytes do not fit the path MTU of %u: refused with EMSGSIZE; --fragment makes smaller ones",
+			   size, flows->mtu);
+}
+
 static void notice_mtu(const struct source_conf *conf, const struct flows *flows)
 {
 	char cut[64];
 
+	if (conf->sender == TX_RAW) {
+		notice_raw_mtu(conf, flows);
+		return;
+	}
 	if (flows->fragments <= 1)
 		return;
 	snprintf(cut, sizeof(cut), "%u fragments per datagram", flows->fragments);
-	log_notice("payload %llu does not fit the path MTU of %u (at most %u do): %s",
-		   (unsigned long long)conf->payload, flows->mtu, flows->fit,
+	log_notice("payload %u does not fit the path MTU of %u (at most %u do): %s",
+		   conf->size.high, flows->mtu, flows->fit,
 		   REFUSES_LARGE(conf->pmtu) ? "refused with EMSGSIZE, as --pmtu forbids fragments"
 					     : cut);
+}
+
+/* Many ports do not make many flows for whoever looks at fragments: all but the first have none. */
+static void notice_ports(const struct source_conf *conf, const struct flows *flows)
+{
+	if (flows->fragments > 1 && !REFUSES_LARGE(conf->pmtu) && conf->flows > 1 && conf->src.n <= 1)
+		log_notice("fragments carry no ports: all %d flows hash to one receive queue; --src-range tells them apart",
+			   conf->flows);
 }
 
 void report_notices(const struct source_conf *conf, const struct flows *flows)
@@ -152,6 +199,7 @@ void report_notices(const struct source_conf *conf, const struct flows *flows)
 	char text[256];
 
 	notice_mtu(conf, flows);
+	notice_ports(conf, flows);
 	if (sock_buffer_shortfall(&flows->flow[0].sock.sndbuf, text, sizeof(text)))
 		log_notice("%s", text);
 }

@@ -42,8 +42,11 @@ struct report {
 	struct report_row *thread;    /* n entries, sum only; owned */
 	unsigned n;
 	struct pacer pace;            /* sum of the threads' figures; only with --rate */
-	double achieved;              /* datagrams per second between bursts; NAN = fewer than two */
+	double target, achieved;      /* datagrams per second from the first burst to the last: as planned, and accepted; NAN = fewer than two */
+	bool signalled;               /* a signal ended the run */
 	int gso_errno;                /* why GSO was turned off; 0 = it was not */
+	uint64_t withheld, reordered, duplicated; /* of all flows: impair.h */
+	uint64_t trailers;            /* accepted; UINT64_MAX: none were asked for. The caller sets it */
 };
 
 /* Where a period began. */
@@ -72,6 +75,7 @@ void report_notices(const struct source_conf *conf, const struct flows *flows);
 /* Both write to standard output and flush it; -errno with a sentence when that fails. */
 struct report_voice {
 	int (*header)(const struct source_conf *conf, const struct flows *flows, struct err *err);
+	int (*ready)(const struct source_conf *conf, struct err *err); /* all is prepared; it waits for --start-at or --start-on-stdin */
 	int (*report)(const struct report *r, struct err *err);
 };
 

@@ -2,11 +2,13 @@
 /* One JSON object per line; fields in udpsink-report(5). What is undefined is null, never NaN. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 
 #include "base/record.h"
 #include "source/report.h"
+#include "source/target.h"
 
 #define SCHEMA 1
 
@@ -91,19 +93,41 @@ static int header(const struct source_conf *conf, const struct flows *flows, str
 	record_add_array_text(line, "command", (const char *const *)conf->argv, conf->argc);
 	record_add(line, "options", options(conf));
 	add_known(line, "count", conf->count);
+	record_add_uint(line, "seed", conf->seed);
 	record_add_text(line, "kernel", kernel.release);
 	record_add_text(line, "cpu_model", cpu_model(model, sizeof(model)));
 	record_add_text(line, "destination", addr_format(&conf->dst, text, sizeof(text)));
 	record_add_text(line, "source", addr_format_host(&first->local, text, sizeof(text)));
+	record_add_uint(line, "destinations", conf->to.n);
 	record_add_uint(line, "flows", flows->n);
 	record_add(line, "source_ports", source_ports(flows));
-	record_add_uint(gso, "asked", conf->gso);
-	record_add_uint(gso, "obtained", conf_segments(conf));
+	add_known(gso, "asked", conf->gso ? conf->gso : UINT64_MAX);
+	record_add_uint(gso, "obtained", conf->segments);
+	record_add_uint(gso, "self_test_messages", conf->probe.messages);
+	record_add_uint(gso, "self_test_datagrams", conf->probe.datagrams);
 	record_add(line, "gso", gso);
 	add_known(line, "mtu", flows->mtu ? flows->mtu : UINT64_MAX);
 	add_known(line, "fragments_per_datagram", flows->fragments ? flows->fragments : UINT64_MAX);
 	record_add(line, "sndbuf", sndbuf(&first->sndbuf));
 	return print_line(line, err);
+}
+
+static int ready(const struct source_conf *conf, struct err *err)
+{
+	json_t *line = new_line("ready", conf);
+
+	record_add_number(line, "start", conf->start.at_ns ? (double)conf->start.at_ns / (double)NSEC_PER_SEC : NAN);
+	return print_line(line, err);
+}
+
+static json_t *bad(const struct stats *s)
+{
+	json_t *by_kind = json_object();
+
+	for (unsigned i = 0; i < BAD_KINDS; i++)
+		if (s->bad[i])
+			record_add_uint(by_kind, bad_name(i), s->bad[i]);
+	return by_kind;
 }
 
 static json_t *refused(const struct stats *s)
@@ -117,7 +141,7 @@ static json_t *refused(const struct stats *s)
 }
 
 /* The same fields for the total and for a thread. */
-static void add_row(json_t *line, const struct report_row *row)
+static void add_row(json_t *line, const struct report *r, const struct report_row *row)
 {
 	const struct stats *s = &row->stats;
 	struct report_rates k;
@@ -128,6 +152,8 @@ static void add_row(json_t *line, const struct report_row *row)
 #define X(name, help) record_add_uint(line, #name, s->name);
 	STATS_COUNTERS(X)
 #undef X
+	record_add_uint(line, "deliverable", stats_deliverable(s, addr_packet_family(&r->conf->dst)));
+	record_add(line, "bad", bad(s));
 	record_add(line, "refused", refused(s));
 	record_add_number(line, "duration_s", k.seconds);
 	record_add_number(line, "pps", k.pps);
@@ -140,25 +166,41 @@ static void add_row(json_t *line, const struct report_row *row)
 	record_add(line, "cpu", cpu);
 }
 
+/* Members NAME_p50_ns to NAME_max_ns; null where there is nothing to tell. */
+static void add_percentiles(json_t *o, const char *name, const struct hist *h)
+{
+	static const struct {
+		const char *name;
+		unsigned permille;
+	} which[] = { { "p50", 500 }, { "p90", 900 }, { "p99", 990 }, { "p999", 999 }, { "max", 1000 } };
+	char member[32];
+
+	for (unsigned i = 0; i < ARRAY_SIZE(which); i++) {
+		snprintf(member, sizeof(member), "%s_%s_ns", name, which[i].name);
+		add_known(o, member, h && h->n ? hist_permille(h, which[i].permille) : UINT64_MAX);
+	}
+}
+
 static json_t *pace(const struct report *r)
 {
+	const enum target verdict = target_verdict(r);
 	const struct pacer *p = &r->pace;
 	json_t *o;
 
-	if (!r->conf->rate)
+	if (!r->conf->rate.n)
 		return json_null();
 	o = json_object();
-	record_add_uint(o, "target_pps", r->conf->rate);
+	record_add_number(o, "target_pps", r->target);
 	record_add_number(o, "achieved_pps", r->achieved);
+	record_add(o, "missed", verdict == TARGET_UNKNOWN ? json_null() : json_boolean(verdict == TARGET_MISSED));
 	record_add_uint(o, "bursts", p->bursts);
 	record_add_uint(o, "late", p->late);
 	record_add_uint(o, "largest_burst", p->largest);
 	record_add_uint(o, "moved", p->moved);
 	record_add_number(o, "moved_s", (double)p->moved_ns / (double)NSEC_PER_SEC);
-	record_add_uint(o, "late_p50_ns", pacer_permille(p, 500));
-	record_add_uint(o, "late_p90_ns", pacer_permille(p, 900));
-	record_add_uint(o, "late_p99_ns", pacer_permille(p, 990));
-	record_add_uint(o, "late_max_ns", p->late_max_ns);
+	record_add_number(o, "on_time", p->bursts ? (double)p->on_time / (double)p->bursts : NAN);
+	add_percentiles(o, "late", &p->lateness);
+	add_percentiles(o, "gap", r->conf->pace < PACER_TXTIME ? &p->gap : NULL);
 	return o;
 }
 
@@ -175,7 +217,7 @@ static json_t *threads(const struct report *r)
 			  row->cpu_asked < 0 ? UINT64_MAX : (uint64_t)row->cpu_asked);
 		add_known(one, "cpu_obtained",
 			  row->cpu_ran < 0 ? UINT64_MAX : (uint64_t)row->cpu_ran);
-		add_row(one, row);
+		add_row(one, r, row);
 		json_array_append_new(list, one);
 	}
 	return list;
@@ -185,7 +227,7 @@ static json_t *gso(const struct report *r)
 {
 	json_t *o = json_object();
 
-	record_add_uint(o, "segments", r->gso_errno ? 1 : conf_segments(r->conf));
+	record_add_uint(o, "segments", r->gso_errno ? 1 : r->conf->segments);
 	record_add_text(o, "refused", r->gso_errno ? stats_errno_name(r->gso_errno) : NULL);
 	return o;
 }
@@ -197,8 +239,12 @@ static int report(const struct report *r, struct err *err)
 	record_add_uint(line, "batch", r->conf->batch);
 	record_add_number(line, "since_s", (double)r->since_ns / (double)NSEC_PER_SEC);
 	record_add_number(line, "until_s", (double)r->until_ns / (double)NSEC_PER_SEC);
-	add_row(line, &r->total);
+	add_row(line, r, &r->total);
 	if (r->kind == REPORT_SUM) {
+		record_add_uint(line, "withheld", r->withheld);
+		record_add_uint(line, "reordered", r->reordered);
+		record_add_uint(line, "duplicated", r->duplicated);
+		add_known(line, "trailers", r->trailers);
 		record_add(line, "gso", gso(r));
 		record_add(line, "pace", pace(r));
 		record_add(line, "threads", threads(r));
@@ -208,4 +254,4 @@ static int report(const struct report *r, struct err *err)
 	return print_line(line, err);
 }
 
-const struct report_voice report_json = { .header = header, .report = report };
+const struct report_voice report_json = { .header = header, .ready = ready, .report = report };

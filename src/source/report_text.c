@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "source/report.h"
@@ -32,15 +33,28 @@ static int header(const struct source_conf *conf, const struct flows *flows, str
 {
 	char from[ADDR_TEXT], to[ADDR_TEXT];
 
-	log_info("%u flow%s from %s to %s, payload %" PRIu64 " bytes, run id %08" PRIx32, flows->n,
+	log_info("%u flow%s from %s to %s, payload %s bytes, run id %08" PRIx32, flows->n,
 		 flows->n > 1 ? "s" : "",
 		 addr_format(&flows->flow[0].sock.local, from, sizeof(from)),
-		 addr_format(&conf->dst, to, sizeof(to)), conf->payload, conf->run);
-	if (conf->gso > 1)
-		log_info("GSO: %u datagrams per message", conf_segments(conf));
+		 addr_format(&conf->dst, to, sizeof(to)), conf->size_text, conf->run);
+	if (conf->segments > 1)
+		log_info("GSO: %u datagrams per message", conf->segments);
 	printf("%-16s %12s %10s %14s %9s %10s %9s %8s %7s\n", "sender", "sent", "refused", "bytes",
 	       "seconds", "pps", "Mbit/s", "wall ns", "cpu ns");
 	return flush(err);
+}
+
+static int ready(const struct source_conf *conf, struct err *err UNUSED)
+{
+	char text[32];
+	time_t s = (time_t)(conf->start.at_ns / NSEC_PER_SEC);
+	struct tm tm;
+
+	if (!conf->start.at_ns)
+		log_notice("ready: a line on standard input starts");
+	else if (localtime_r(&s, &tm) && strftime(text, sizeof(text), "%F %T", &tm))
+		log_notice("ready: starts at %s.%03u", text, (unsigned)(conf->start.at_ns % NSEC_PER_SEC / NSEC_PER_MSEC));
+	return 0;
 }
 
 static void print_row(const struct report *r, const char *label, const struct report_row *row)
@@ -74,17 +88,45 @@ static void print_refused(const struct stats *s)
 		printf("\n");
 }
 
+/* What --sender raw made of the datagrams. */
+static void print_packets(const struct report *r)
+{
+	const struct stats *s = &r->total.stats;
+	int family = addr_packet_family(&r->conf->dst);
+	const char *before = "  bad on purpose:";
+
+	if (r->conf->fragments.size)
+		printf("  fragments: %" PRIu64 "; datagrams that no receiver gets whole: %" PRIu64 "\n", s->fragments, s->incomplete);
+	for (unsigned i = 0; i < BAD_KINDS; i++) {
+		if (!s->bad[i])
+			continue;
+		printf("%s %" PRIu64 " %s%s", before, s->bad[i], bad_name(i),
+		       bad_is_delivered(i, family) ? " (delivered)" : "");
+		before = ",";
+	}
+	if (before[0] == ',')
+		printf("\n");
+}
+
+static void print_percentiles(const char *what, const struct hist *h)
+{
+	if (h->n)
+		printf("  %s by us: p50 %.1f p90 %.1f p99 %.1f p99.9 %.1f max %.1f\n", what, (double)hist_permille(h, 500) / 1e3,
+		       (double)hist_permille(h, 900) / 1e3, (double)hist_permille(h, 990) / 1e3, (double)hist_permille(h, 999) / 1e3,
+		       (double)h->max / 1e3);
+}
+
 static void print_pace(const struct report *r)
 {
 	const struct pacer *p = &r->pace;
-	char achieved[CELL];
+	char target[CELL], achieved[CELL], on_time[CELL];
 
-	printf("  pace: target %" PRIu64 ", achieved %s pps; largest burst %" PRIu64
-	       "; late bursts %" PRIu64 " of %" PRIu64
-	       "; late by us: p50 %.1f p99 %.1f max %.1f; schedule moved %" PRIu64 " times\n",
-	       r->conf->rate, decimal(r->achieved, 1, achieved), p->largest, p->late, p->bursts,
-	       (double)pacer_permille(p, 500) / 1e3, (double)pacer_permille(p, 990) / 1e3,
-	       (double)p->late_max_ns / 1e3, p->moved);
+	printf("  pace: target %s, achieved %s pps; within 20 us of their time %s %% of %" PRIu64 " bursts; largest burst %" PRIu64
+	       "; schedule moved %" PRIu64 " times\n", decimal(r->target, 1, target), decimal(r->achieved, 1, achieved),
+	       decimal(100. * (double)p->on_time / (double)p->bursts, 2, on_time), p->bursts, p->largest, p->moved);
+	print_percentiles("bursts late", &p->lateness);
+	if (r->conf->pace < PACER_TXTIME)
+		print_percentiles("gaps off", &p->gap);
 }
 
 static int report(const struct report *r, struct err *err)
@@ -106,9 +148,15 @@ static int report(const struct report *r, struct err *err)
 	if (r->gso_errno)
 		printf("  GSO was turned off: the kernel refused UDP_SEGMENT with %s\n",
 		       stats_errno_name(r->gso_errno));
-	if (conf->rate)
+	print_packets(r);
+	if (impair_any(&conf->impair))
+		printf("  faults made: %" PRIu64 " withheld, %" PRIu64 " reordered, %" PRIu64 " duplicated\n", r->withheld, r->reordered,
+		       r->duplicated);
+	if (conf->trailer)
+		printf("  trailers: %" PRIu64 "\n", r->trailers);
+	if (conf->rate.n)
 		print_pace(r);
 	return flush(err);
 }
 
-const struct report_voice report_text = { .header = header, .report = report };
+const struct report_voice report_text = { .header = header, .ready = ready, .report = report };

@@ -57,6 +57,8 @@ void stats_snapshot(const struct stats_block *block, struct stats *out)
 #undef X
 	for (unsigned i = 0; i < STATS_ERRNOS; i++)
 		out->refused[i] = atomic_load_explicit(&block->at.refused[i], memory_order_relaxed);
+	for (unsigned i = 0; i < BAD_KINDS; i++)
+		out->bad[i] = atomic_load_explicit(&block->at.bad[i], memory_order_relaxed);
 }
 
 void stats_sum(struct stats *sum, const struct stats *add)
@@ -66,6 +68,8 @@ void stats_sum(struct stats *sum, const struct stats *add)
 #undef X
 	for (unsigned i = 0; i < STATS_ERRNOS; i++)
 		sum->refused[i] += add->refused[i];
+	for (unsigned i = 0; i < BAD_KINDS; i++)
+		sum->bad[i] += add->bad[i];
 }
 
 void stats_difference(struct stats *out, const struct stats *a, const struct stats *b)
@@ -75,6 +79,8 @@ void stats_difference(struct stats *out, const struct stats *a, const struct sta
 #undef X
 	for (unsigned i = 0; i < STATS_ERRNOS; i++)
 		out->refused[i] = a->refused[i] - b->refused[i];
+	for (unsigned i = 0; i < BAD_KINDS; i++)
+		out->bad[i] = a->bad[i] - b->bad[i];
 }
 
 uint64_t stats_refused_total(const struct stats *s)
@@ -84,4 +90,13 @@ uint64_t stats_refused_total(const struct stats *s)
 	for (unsigned i = 0; i < STATS_ERRNOS; i++)
 		total += s->refused[i];
 	return total;
+}
+
+uint64_t stats_deliverable(const struct stats *s, int family)
+{
+	uint64_t lost = s->incomplete;
+
+	for (unsigned i = 0; i < BAD_KINDS; i++)
+		lost += bad_is_delivered(i, family) ? 0 : s->bad[i];
+	return s->sent - lost;
 }

@@ -13,13 +13,16 @@
 #include <stdint.h>
 
 #include "base/util.h"
+#include "source/bad.h"
 
 /* name, help. Structs, sums, differences and the records all come from this list. */
 #define STATS_COUNTERS(X)                                                             \
 	X(sent, "datagrams the kernel accepted")                                      \
 	X(messages, "messages the kernel accepted; under GSO several datagrams each") \
+	X(fragments, "messages of --sender raw that were fragments")                  \
+	X(incomplete, "sent datagrams of which no receiver gets all fragments")       \
 	X(calls, "send system calls, failed ones too")                                \
-	X(bytes, "payload bytes of the accepted datagrams")
+	X(bytes, "payload bytes of the accepted datagrams, as far as they went out")
 
 /* Refused datagrams are counted by errno: what a UDP send may return on Linux. Anything else is counted under
  * the last entry. */
@@ -38,6 +41,7 @@ struct stats {
 #define X(name, help) uint64_t name;
 	STATS_COUNTERS(X)
 #undef X
+	uint64_t bad[BAD_KINDS]; /* sent datagrams that are wrong on purpose */
 	uint64_t refused[STATS_ERRNOS];
 };
 
@@ -47,6 +51,7 @@ struct stats_block {
 #define X(name, help) _Atomic uint64_t name;
 		STATS_COUNTERS(X)
 #undef X
+		_Atomic uint64_t bad[BAD_KINDS];
 		_Atomic uint64_t refused[STATS_ERRNOS];
 	} at;
 };
@@ -74,6 +79,9 @@ void stats_difference(struct stats *out, const struct stats *a, const struct sta
 
 /* Datagrams refused, all reasons. */
 uint64_t stats_refused_total(const struct stats *s);
+
+/* Sent datagrams that reach a socket whole, unless they are lost. family: of the packets. */
+uint64_t stats_deliverable(const struct stats *s, int family);
 
 /* Datagrams offered to the kernel: each ended as sent or as refused. */
 static inline uint64_t stats_attempted(const struct stats *s)

@@ -3,11 +3,10 @@
  * anywhere: the caller comes back with the rest. */
 #include "source/tx.h"
 
-static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end,
-		       struct tx_result *result)
+void tx_send_batch(struct tx *tx, struct flow *flow, unsigned first, unsigned end, struct tx_result *result)
 {
 	unsigned messages = tx_cut(tx, first, end);
-	int n = sendmmsg(fd, &tx->message[first / tx->segments], messages, 0);
+	int n = sendmmsg(flow->fd, &tx->message[first / tx->segments], messages, 0);
 
 	result->calls = 1;
 	if (n <= 0) {
@@ -21,5 +20,5 @@ static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end,
 }
 
 const struct tx_ops tx_sendmmsg = { .name = "sendmmsg",
-				    .caps = TX_GSO | TX_BATCH,
-				    .send = send_slots };
+				    .caps = TX_GSO | TX_BATCH | TX_ADDRESS,
+				    .send = tx_send_batch };

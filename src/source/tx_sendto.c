@@ -5,14 +5,14 @@
 
 static ssize_t send_one(const struct tx *tx, int fd, unsigned slot)
 {
-	return sendto(fd, payload_slot(&tx->payload, slot), tx->payload.size, 0, &tx->dst.sa,
-		      tx->dst.len);
+	return sendto(fd, payload_slot(&tx->payload, slot), tx->payload.len[slot], 0, &tx->name[slot].sa,
+		      tx->name[slot].len);
 }
 
-static void send_slots(struct tx *tx, int fd, unsigned first, unsigned end,
+static void send_slots(struct tx *tx, struct flow *flow, unsigned first, unsigned end,
 		       struct tx_result *result)
 {
-	tx_each(tx, fd, first, end, result, send_one);
+	tx_each(tx, flow, first, end, result, send_one);
 }
 
-const struct tx_ops tx_sendto = { .name = "sendto", .send = send_slots };
+const struct tx_ops tx_sendto = { .name = "sendto", .caps = TX_ADDRESS | TX_ALWAYS, .send = send_slots };

@@ -3,7 +3,7 @@
  * worker - what one sending thread does: prepare, then send its share of the datagrams and account for each.
  *
  * While running nothing is allocated, logged or locked; the clock is read per batch where the header carries a
- * time stamp and per burst under --rate, else never.
+ * time stamp and per burst under --rate, else never. The times of --pace txtime are computed per message.
  *
  * What becomes of a datagram:
  *   accepted: sent; its flow's sequence number moves on
@@ -37,9 +37,14 @@ struct worker {
 	atomic_bool *stop;        /* of all threads: set from outside, or here when the thread cannot go on */
 	/* of the thread */
 	struct tx tx;
-	struct pacer pacer;       /* used under --rate */
-	uint64_t left;            /* datagrams still to be tried; UINT64_MAX = no end */
-	unsigned next_flow;
+	struct random random;
+	struct dst_walk walk;
+	struct order order;       /* of the flows of this thread */
+	struct pacer pacer;       /* waits under --rate; else it only has no figures */
+	uint64_t tried;           /* datagrams so far, but those of the batch at hand */
+	uint64_t left;            /* still to be tried; UINT64_MAX = no end */
+	struct flow *flow;        /* whose turn it is */
+	uint64_t turn;            /* datagrams left of it; 0 = the next flow */
 	/* for the report; read after the thread has ended */
 	struct err err;           /* why it could not start, or had to end */
 	int gso_errno;            /* why GSO was turned off; 0 = it was not */
@@ -50,7 +55,7 @@ struct worker {
 /* Pins the thread and allocates. Thread of the worker. On failure w->err says why. */
 int worker_prepare(struct worker *w);
 
-/* Sends everything; base_ns: when the schedule of --rate begins. Thread of the worker. */
+/* Sends everything; base_ns: when to begin, and the beginning of the plan of --rate. Thread of the worker. */
 void worker_run(struct worker *w, uint64_t base_ns);
 
 /* One batch: the datagrams in slots 0..n-1 for this flow. Returns 0, or -errno when the thread cannot go on. */

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-/* The schedule of --rate begins so much after the gate opens: time for all threads to wake up. */
+/* Sending begins so much after the gate opens: time for all threads to wake up. */
 #define START_NS NSEC_PER_MSEC
 
 /* Says that one more is ready, and waits for the gate. */
@@ -27,7 +27,7 @@ static void *thread_main(void *data)
 	if (worker_prepare(&m->worker))
 		atomic_store(&team->stop, true);
 	meet(team);
-	worker_run(&m->worker, team->base_ns + START_NS);
+	worker_run(&m->worker, team->base_ns);
 	atomic_fetch_sub(&team->running, 1);
 	team->ended(team->ended_data);
 	return NULL;
@@ -106,17 +106,17 @@ int workers_start(struct workers *team, const struct source_conf *conf, struct f
 		ret = first_error(team, err);
 	if (ret) {
 		atomic_store(&team->stop, true);
-		workers_go(team);
+		workers_go(team, 0);
 		workers_stop(team, NULL);
 		workers_free(team);
 	}
 	return ret;
 }
 
-void workers_go(struct workers *team)
+void workers_go(struct workers *team, uint64_t base_ns)
 {
 	pthread_mutex_lock(&team->lock);
-	team->base_ns = clock_mono();
+	team->base_ns = base_ns ? base_ns : clock_mono() + START_NS;
 	team->open = true;
 	pthread_cond_broadcast(&team->changed);
 	pthread_mutex_unlock(&team->lock);

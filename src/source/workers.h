@@ -27,7 +27,8 @@ struct workers {
 	bool open;                /* the gate: they may send; under lock */
 	void (*ended)(void *data);
 	void *ended_data;
-	uint64_t base_ns;         /* CLOCK_MONOTONIC when sending began */
+	uint64_t base_ns;         /* CLOCK_MONOTONIC when sending begins: all times of the report count from here */
+	bool signalled;           /* a signal ended the run; set by who saw it */
 };
 
 /* Starts all threads; returns when each has pinned itself and allocated. On failure no thread is left. ended:
@@ -35,8 +36,8 @@ struct workers {
 int workers_start(struct workers *team, const struct source_conf *conf, struct flows *flows,
 		  void (*ended)(void *), void *data, struct err *err);
 
-/* They begin to send. */
-void workers_go(struct workers *team);
+/* They begin to send at base_ns, on CLOCK_MONOTONIC; 0: as soon as all of them can be awake. */
+void workers_go(struct workers *team, uint64_t base_ns);
 
 /* Threads still sending. */
 unsigned workers_running(const struct workers *team);

@@ -6,9 +6,10 @@ TESTS += $(system_tests)
 EXTRA_DIST += $(system_modules) $(system_tests)
 
 # udp_source against a plain receiver.
-source_system_tests = %D%/test_source.py %D%/test_source_faults.py %D%/test_source_net.py
+source_system_tests = %D%/test_source.py %D%/test_source_faults.py %D%/test_source_net.py %D%/test_source_pace.py %D%/test_source_raw.py %D%/test_source_spread.py \
+	%D%/test_source_traffic.py
 TESTS += $(source_system_tests)
-EXTRA_DIST += %D%/receiver.py $(source_system_tests)
+EXTRA_DIST += %D%/receiver.py %D%/traffic.py $(source_system_tests)
 
 # udp_sink: each engine against traffic whose numbers are known.
 sink_system_tests = %D%/test_sink_matrix.py

@@ -15,6 +15,8 @@ SO_TIMESTAMPNS = 35        # asm-generic/socket.h
 SO_RCVBUFFORCE = 33
 IPV6_RECVTCLASS, IPV6_TCLASS = 66, 67  # linux/in6.h
 IP_RECVTOS = 13
+IP_PKTINFO = 8             # linux/in.h
+IPV6_RECVPKTINFO, IPV6_PKTINFO = 49, 50
 SHORT, FULL = 18, 26       # header bytes without and with the time stamp
 FILL = bytes(range(256)) * 256
 
@@ -38,19 +40,24 @@ class Datagram:
         if len(data) >= SHORT:
             self.header = dict(zip(("magic", "version", "kind", "run", "stream", "sequence"), struct.unpack(">HBBIHQ", data[:SHORT])))
             self.stamped = bool(self.header["version"] & 0x80)
-        self.tos = self.kernel_ns = None
+        self.tos = self.kernel_ns = self.to = None
         for level, kind, value in control:
             if (level, kind) in ((socket.IPPROTO_IP, socket.IP_TOS), (socket.IPPROTO_IPV6, IPV6_TCLASS)):
                 self.tos = value[0]  # the only or, on little-endian, the lowest byte
             elif (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPNS):
                 s, ns = struct.unpack("@ll", value[:struct.calcsize("@ll")])
                 self.kernel_ns = s * 10**9 + ns
+            elif (level, kind) == (socket.IPPROTO_IP, IP_PKTINFO):
+                self.to = socket.inet_ntop(socket.AF_INET, value[8:12])  # ipi_addr
+            elif (level, kind) == (socket.IPPROTO_IPV6, IPV6_PKTINFO):
+                self.to = socket.inet_ntop(socket.AF_INET6, value[:16])
 
 
 class Receiver:
-    """Bound to a port of its own. drain() takes what is queued; `with receiver.running():` reads in a thread meanwhile."""
+    """Bound to a port of its own, or the one given; to: Datagram.to is the local address. drain() takes what is queued; `with
+    receiver.running():` reads in a thread meanwhile."""
 
-    def __init__(self, address="127.0.0.1", stamps=False, tos=False, rcvbuf=8 << 20):
+    def __init__(self, address="127.0.0.1", stamps=False, tos=False, to=False, rcvbuf=8 << 20, port=0):
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self.socket = socket.socket(family, socket.SOCK_DGRAM)
         try:
@@ -63,7 +70,9 @@ class Receiver:
             self.socket.setsockopt(socket.IPPROTO_IPV6, IPV6_RECVTCLASS, 1)
         if tos:
             self.socket.setsockopt(socket.IPPROTO_IP, IP_RECVTOS, 1)
-        self.socket.bind((address, 0))
+        if to:
+            self.socket.setsockopt(*((socket.IPPROTO_IPV6, IPV6_RECVPKTINFO, 1) if ":" in address else (socket.IPPROTO_IP, IP_PKTINFO, 1)))
+        self.socket.bind((address, port))
         self.address, self.port = address, self.socket.getsockname()[1]
         self.target = ("[%s]:%d" if ":" in address else "%s:%d") % (address, self.port)
         self.got = []
@@ -147,3 +156,13 @@ def namespace_counters():
         with open("/proc/thread-self/net/snmp6", encoding="ascii") as f:
             values.update((n, int(v)) for n, v in (line.split() for line in f))
     return values
+
+
+class Delta:
+    """What the counters of this namespace have grown by, since it was made."""
+
+    def __init__(self):
+        self.before = namespace_counters()
+
+    def __getitem__(self, name):
+        return namespace_counters()[name] - self.before[name]

@@ -38,7 +38,7 @@ def option_table(program):
 
 
 # Members whose own members are named by something outside: an option, an errno, a value.
-OPEN_MEMBERS = ("options", "sysctl", "errors_by_errno", "refused", "tos", "ttl")
+OPEN_MEMBERS = ("options", "sysctl", "errors_by_errno", "refused", "bad", "tos", "ttl")
 
 
 def members(value, prefix=""):

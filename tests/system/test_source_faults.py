@@ -78,17 +78,64 @@ def one_too_large():
 
 
 @test
-@cases(sender=["sendmsg", "sendmmsg"], error=["EIO", "EINVAL", "EMSGSIZE"], call=[1, 100])
+@cases(sender=["sendmsg", "sendmmsg", "gso"], error=["EIO", "EINVAL", "EMSGSIZE"], call=[1, 1000])
 def gso_refused(sender, error, call):
     "R51 {sender}: UDP_SEGMENT refused with {error} at call {call}: the same datagrams go out plain, one line says why"
     receiver = Receiver()
-    args = ["--" + sender, "--gso", 4, "--batch", 2, "--count", 1500, "--payload", 30, "--rate", "100k"]
-    run = faulty(receiver, "%s:%s@%d?gso=1" % (sender, error, call), *args)
-    equal((run.sum["sent"], run.sum["refused"]), (1500, {}), "sent")
+    args = ["--sender", sender, "--gso", 4, "--batch", 1, "--count", 4500, "--payload", 30, "--rate", "100k"]
+    # Descriptor 3 is the flow's socket: the self-test is let alone.
+    fault = "%s:%s@%d?gso=1&fd=3" % ("sendmsg" if sender == "sendmsg" else "sendmmsg", error, call)
+    run = faulty(receiver, fault, *args)
+    equal((run.sum["sent"], run.sum["refused"]), (4500, {}), "sent")
+    equal(run.sum["messages"], 4500 - 3 * (call - 1), "messages")
     equal(run.sum["gso"], {"segments": 1, "refused": error}, "gso")
     receiver.check(run.sum, 30)
-    text = faulty(Receiver(), "%s:%s@%d?gso=1" % (sender, error, call), *args, "--format", "text").stdout
+    text = faulty(Receiver(), fault, *args, "--format", "text").stdout
     equal([line.split()[-1] for line in text.splitlines() if "GSO" in line], [error], "line about GSO")
+
+
+@test
+@cases(sender=["sendmsg", "sendmmsg", "gso", "auto"], call=[1, 100])
+def gso_required(sender, call):
+    "R51 {sender} --gso require: a refusal at call {call} ends the run with exit 1 and a sentence; the sum is what was sent"
+    receiver = Receiver()
+    name = {"sendmsg": "sendmsg", "auto": "gso"}.get(sender, sender)
+    run = faulty(receiver, "%s:EIO@%d?gso=1&fd=3" % ("sendmsg" if sender == "sendmsg" else "sendmmsg", call), "--sender", sender, "--gso",
+                 "require", "--batch", 1, "--count", 100000, "--rate", "500k", status=1)
+    if name + " with UDP_SEGMENT, which --gso require asks for: Input/output error" not in run.stderr:
+        fail("stderr %r" % run.stderr)
+    segments = run.record("header")["gso"]["obtained"]
+    equal((run.sum["sent"], run.sum["refused"]), ((call - 1) * segments, {}), "sent")
+    receiver.check(run.sum, 18)
+
+
+# fault, datagrams per message that are left of --gso max, and why; the self-test sends with sendmsg, the flows with sendmmsg.
+SELF_TESTS = {
+    "refused": ("sendmsg:EIO", 1, "Input/output error"),
+    "refused as too many": ("sendmsg:EINVAL@1", 64, ""),
+    "refused as invalid": ("sendmsg:EINVAL", 1, "Invalid argument"),
+    "refused as too large": ("sendmsg:EMSGSIZE@1", 1, "Message too long"),
+    "refused with a short last one": ("sendmsg:EIO@2", 1, "Input/output error"),
+    "lost": ("recv:EAGAIN@100", 1, "did not arrive as they were sent"),
+    "lost in the short batch": ("recv:EAGAIN@200", 1, "did not arrive as they were sent"),
+    "without sockets": ("socket:EMFILE@2", 1, "Too many open files"),
+}
+
+
+@test
+@cases(what=list(SELF_TESTS))
+def self_test(what):
+    "R51 the self-test of GSO, {what}: what is left of --gso max is sent, one line says why; --gso require does not begin"
+    fault, segments, why = SELF_TESTS[what]
+    receiver = Receiver()
+    run = faulty(receiver, fault, "--gso", "max", "--count", 300, "--rate", "50k", "--batch", 1)
+    equal(run.record("header")["gso"]["obtained"], segments, "datagrams per message")
+    equal((run.sum["sent"], run.sum["messages"]), (300, -(-300 // segments)), "sent")
+    equal((run.sum["gso"]["refused"], why in run.stderr, run.stderr.count("\n")), (None, True, 1 if why else 0), "gso")
+    receiver.check(run.sum, 18)
+    if segments == 1:
+        run = faulty(Receiver(), fault, "--gso", "require", status=1)
+        equal((why in run.stderr, "--gso require" in run.stderr, run.stdout), (True, True, ""), "refusal")
 
 
 @test

@@ -9,19 +9,9 @@ import subprocess
 import time
 
 from harness import Source, between, cases, equal, fail, ip, main, private_net, skip, test, veth, wait_until
-from receiver import STOP_S, Receiver, loopback, namespace_counters
+from receiver import STOP_S, Delta, Receiver, loopback
 
 SENDERS = ["sendmmsg", "sendmsg", "sendto", "send", "write"]
-
-
-class Delta:
-    """What the counters of this namespace have grown by, since it was made."""
-
-    def __init__(self):
-        self.before = namespace_counters()
-
-    def __getitem__(self, name):
-        return namespace_counters()[name] - self.before[name]
 
 
 @test
@@ -32,13 +22,17 @@ def accepted_is_what_the_kernel_counts(family):
     receiver = Receiver(loopback(family))
     out, arrived = ("UdpOutDatagrams", "IpExtInNoECTPkts") if family == "v4" else ("Udp6OutDatagrams", "Ip6InNoECTPkts")
     runs = [["--" + s, "--batch", b] for s in SENDERS for b in (1, 64)]
-    runs += [["--batch", 3000], ["--threads", 3, "--flows", 7], ["--gso", 16, "--payload", 20], ["--sendmsg", "--gso", 7]]
+    runs += [["--batch", 3000], ["--threads", 3, "--flows", 7], ["--gso", 16, "--payload", 20], ["--sendmsg", "--gso", 7],
+             ["--sender", "gso"], ["--sender", "gso", "--threads", 2, "--flows", 5, "--flow-length", 77], ["--unconnected"],
+             ["--sendto", "--unconnected"], ["--payload", "imix", "--unconnected"]]
     for args in runs:
         delta = Delta()
-        total = Source(*args, "--count", 20011, receiver.target).finish().sum
+        run = Source(*args, "--count", 20011, receiver.target).finish()
+        total, test = run.sum, run.record("header")["gso"]
         equal((total["sent"], total["refused"]), (20011, {}), "sent with %s" % args)
-        equal(delta[out], total["messages"], "%s with %s" % (out, args))
-        equal(delta[arrived], total["sent"], "%s with %s" % (arrived, args))
+        equal(test["self_test_messages"] > 0, "gso" in str(args), "self-test with %s" % args)
+        equal(delta[out] - test["self_test_messages"], total["messages"], "%s with %s" % (out, args))
+        equal(delta[arrived] - test["self_test_datagrams"], total["sent"], "%s with %s" % (arrived, args))
 
 
 @test

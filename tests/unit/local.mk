@@ -17,13 +17,39 @@ endif
 
 if HAVE_CMOCKA
 # Programs of src/source.
-source_unit_tests = test_source_pacer test_source_payload test_source_report test_source_worker
+source_unit_tests = test_source_bad test_source_dst test_source_fill test_source_fragments test_source_impair test_source_messages test_source_order test_source_pacer \
+	test_source_payload test_source_qpace test_source_rate test_source_report test_source_size test_source_start \
+	test_source_target test_source_worker
 check_PROGRAMS += $(source_unit_tests)
 TESTS += $(source_unit_tests)
+test_source_bad_SOURCES = %D%/test_source_bad.c
+test_source_bad_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_fragments_SOURCES = %D%/test_source_fragments.c
+test_source_fragments_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_messages_SOURCES = %D%/test_source_messages.c
+test_source_messages_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_dst_SOURCES = %D%/test_source_dst.c %D%/chi.h
+test_source_dst_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_fill_SOURCES = %D%/test_source_fill.c
+test_source_fill_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_impair_SOURCES = %D%/test_source_impair.c
+test_source_impair_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_order_SOURCES = %D%/test_source_order.c %D%/chi.h
+test_source_order_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_size_SOURCES = %D%/test_source_size.c %D%/chi.h
+test_source_size_LDADD = libsource.la $(CMOCKA_LIBS)
 test_source_pacer_SOURCES = %D%/test_source_pacer.c
 test_source_pacer_LDADD = libsource.la $(CMOCKA_LIBS)
 test_source_payload_SOURCES = %D%/test_source_payload.c
 test_source_payload_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_qpace_SOURCES = %D%/test_source_qpace.c
+test_source_qpace_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_rate_SOURCES = %D%/test_source_rate.c
+test_source_rate_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_start_SOURCES = %D%/test_source_start.c
+test_source_start_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_target_SOURCES = %D%/test_source_target.c
+test_source_target_LDADD = libsource.la $(CMOCKA_LIBS)
 test_source_report_SOURCES = %D%/test_source_report.c
 test_source_report_LDADD = libsource.la $(CMOCKA_LIBS)
 test_source_worker_SOURCES = %D%/test_source_worker.c
@@ -32,7 +58,7 @@ endif
 
 if HAVE_CMOCKA
 # src/base.
-base_unit_tests = test_err test_num test_opt test_clock test_cpu test_log test_record
+base_unit_tests = test_err test_num test_opt test_clock test_cpu test_hist test_log test_random_weights test_record
 check_PROGRAMS += $(base_unit_tests)
 TESTS += $(base_unit_tests)
 test_err_SOURCES = %D%/test_err.c
@@ -45,16 +71,20 @@ test_clock_SOURCES = %D%/test_clock.c
 test_clock_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_cpu_SOURCES = %D%/test_cpu.c
 test_cpu_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_hist_SOURCES = %D%/test_hist.c
+test_hist_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_log_SOURCES = %D%/test_log.c %D%/tap.h
 test_log_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_random_weights_SOURCES = %D%/test_random_weights.c %D%/chi.h
+test_random_weights_LDADD = libudpsink.la $(CMOCKA_LIBS) -lm
 test_record_SOURCES = %D%/test_record.c %D%/comma_locale.h %D%/tap.h
 test_record_LDADD = libudpsink.la $(CMOCKA_LIBS)
 endif
 
 if HAVE_CMOCKA
 # src/net.
-net_unit_tests = test_addr test_cmsg test_cmsg_send test_seqhdr test_sock test_sock_buffer \
-	test_sock_connect test_sock_family test_sock_join test_sockset test_sockset_sharing test_sysctl
+net_unit_tests = test_addr test_cmsg test_cmsg_send test_qdisc test_range test_seqhdr test_sock test_sock_buffer \
+	test_sock_connect test_sock_family test_sock_join test_sockset test_sockset_sharing test_sysctl test_wire
 check_PROGRAMS += $(net_unit_tests)
 TESTS += $(net_unit_tests)
 test_addr_SOURCES = %D%/test_addr.c
@@ -63,6 +93,10 @@ test_cmsg_SOURCES = %D%/test_cmsg.c %D%/control.h
 test_cmsg_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_cmsg_send_SOURCES = %D%/test_cmsg_send.c %D%/control.h
 test_cmsg_send_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_qdisc_SOURCES = %D%/test_qdisc.c
+test_qdisc_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_range_SOURCES = %D%/test_range.c
+test_range_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_seqhdr_SOURCES = %D%/test_seqhdr.c
 test_seqhdr_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_sock_SOURCES = %D%/test_sock.c %D%/child.h %D%/tap.h %D%/udp.h
@@ -81,4 +115,6 @@ test_sockset_sharing_SOURCES = %D%/test_sockset_sharing.c %D%/sockset.h %D%/udp.
 test_sockset_sharing_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_sysctl_SOURCES = %D%/test_sysctl.c %D%/child.h %D%/tap.h
 test_sysctl_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_wire_SOURCES = %D%/test_wire.c
+test_wire_LDADD = libudpsink.la $(CMOCKA_LIBS)
 endif

@@ -11,11 +11,16 @@
 #include "source/flows.h"
 #include "source/payload.h"
 
-static void make(struct payload *p, unsigned slots, size_t size, bool pktgen)
+static struct random randomness;
+
+static void make(struct payload *p, unsigned slots, size_t size, enum payload_header header)
 {
+	static struct size_plan plan;
+	const struct payload_conf conf = { .slots = slots, .size = &plan, .header = header, .run = 0xabcd };
 	struct err err = ERR_INIT;
 
-	assert_int_equal(payload_init(p, slots, size, 0xabcd, pktgen, &err), 0);
+	plan = (struct size_plan){ .low = size, .high = size };
+	assert_int_equal(payload_init(p, &conf, &randomness, &err), 0);
 }
 
 static void test_every_size_r25(void **state)
@@ -31,7 +36,7 @@ static void test_every_size_r25(void **state)
 		uint64_t before = clock_wall();
 		struct payload p;
 
-		make(&p, SLOTS, size, false);
+		make(&p, SLOTS, size, PAYLOAD_SEQUENCE);
 		payload_number(&p, 0, SLOTS, 7, 1000);
 		for (unsigned s = 0; s < SLOTS; s++) {
 			const unsigned char *d = payload_slot(&p, s);
@@ -61,7 +66,7 @@ static void test_flows_have_their_own_numbers(void **state)
 	uint64_t next[3] = { 0 };
 
 	(void)state;
-	make(&p, 4, 40, false);
+	make(&p, 4, 40, PAYLOAD_SEQUENCE);
 	for (unsigned round = 0; round < 30; round++) {
 		unsigned flow = round % 3, n = 1 + round % 4;
 
@@ -84,7 +89,7 @@ static void test_numbering_from_the_middle(void **state)
 	struct seqhdr h;
 
 	(void)state;
-	make(&p, 4, SEQHDR_SHORT, false);
+	make(&p, 4, SEQHDR_SHORT, PAYLOAD_SEQUENCE);
 	payload_number(&p, 0, 4, 1, 50);
 	payload_number(&p, 2, 4, 1, 51);
 	for (unsigned s = 0; s < 4; s++) {
@@ -103,7 +108,7 @@ static void test_pktgen_header(void **state)
 	struct payload p;
 
 	(void)state;
-	make(&p, 3, PKTGENHDR_SIZE + 4, true);
+	make(&p, 3, PKTGENHDR_SIZE + 4, PAYLOAD_PKTGEN);
 	payload_number(&p, 0, 3, 0, UINT32_MAX); /* 32 bits: wraps as in the kernel */
 	for (unsigned s = 0; s < 3; s++) {
 		struct pktgenhdr h;

@@ -169,13 +169,15 @@ static void test_both_voices_say_the_same_r102(void **state)
 	struct source_conf conf = { .sender = TX_SENDMMSG,
 				    .batch = 17,
 				    .gso = 4,
-				    .payload = 18,
-				    .rate = 181818,
+				    .segments = 4,
+				    .size_text = "18",
+				    .rate = { .n = 1 },
 				    .run = 0xabc };
 	struct report r = { .kind = REPORT_SUM,
 			    .conf = &conf,
 			    .thread = rows,
 			    .n = 2,
+			    .target = 181818,
 			    .achieved = 179009.5,
 			    .gso_errno = EIO };
 	/* In the text as text, in JSON as this member. */
@@ -192,11 +194,14 @@ static void test_both_voices_say_the_same_r102(void **state)
 		{ " 300", "\"ns_per_datagram\":300.0" },
 		{ " 123457 ", "\"sent\":123457," },
 		{ " 234561 ", "\"sent\":234561," },
-		{ "target 181818", "\"target_pps\":181818" },
+		{ "target 181818.0", "\"target_pps\":181818.0" },
 		{ "achieved 179009.5", "\"achieved_pps\":179009.5" },
 		{ "largest burst 55", "\"largest_burst\":55" },
-		{ "late bursts 7 of 999", "\"late\":7," },
+		{ "75.00 % of 1000 bursts", "\"bursts\":1000," },
+		{ "75.00 %", "\"on_time\":0.75," },
 		{ "moved 3 times", "\"moved\":3," },
+		{ "late by us: p50 0.0 p90 7.0 p99 7.0 p99.9 7.0 max 7.0", "\"late_p50_ns\":10,\"late_p90_ns\":7000,\"late_p99_ns\":7000,\"late_p999_ns\":7000,\"late_max_ns\":7000" },
+		{ "off by us: p50 5.0 p90 5.0 p99 5.0 p99.9 5.0 max 5.0", "\"gap_p999_ns\":5000,\"gap_max_ns\":5000" },
 		{ "UDP_SEGMENT with EIO", "\"gso\":{\"segments\":1,\"refused\":\"EIO\"}" },
 	};
 	static char text[8192], json[8192];
@@ -206,7 +211,10 @@ static void test_both_voices_say_the_same_r102(void **state)
 		rows[0].stats.refused[i] = stats_errno[i].error == ENOBUFS ? 777 : 0;
 		rows[1].stats.refused[i] = stats_errno[i].error == EPERM ? 237 : 0;
 	}
-	r.pace = (struct pacer){ .bursts = 999, .late = 7, .largest = 55, .moved = 3 };
+	r.pace = (struct pacer){ .bursts = 1000, .on_time = 750, .late = 7, .largest = 55, .moved = 3 };
+	for (unsigned i = 0; i < 4; i++)
+		hist_record(&r.pace.lateness, i < 3 ? 10 : 7000);
+	hist_record(&r.pace.gap, 5000);
 	report_total(&r);
 	capture(&report_text, &r, text, sizeof(text));
 	capture(&report_json, &r, json, sizeof(json));

@@ -28,27 +28,32 @@ static struct {
 	uint64_t sequence[MANY];
 	uint16_t stream[MANY];
 	unsigned largest_message; /* datagrams */
+	uint64_t bytes;
 	bool refuse_gso;
 } kernel;
 
 static void take(struct tx *tx, unsigned first, unsigned end)
 {
 	for (unsigned slot = first; slot < end; slot++, kernel.n++) {
+		uint16_t len = tx->payload.len[slot];
 		struct seqhdr h;
 
 		assert_true(kernel.n < MANY);
-		assert_true(seqhdr_read(payload_slot(&tx->payload, slot), tx->payload.size, &h));
+		assert_true(seqhdr_read(payload_slot(&tx->payload, slot), len, &h));
+		if (tx->segments == 1)
+			assert_int_equal(tx->iov[slot].iov_len, len);
+		kernel.bytes += len;
 		kernel.sequence[kernel.n] = h.sequence;
 		kernel.stream[kernel.n] = h.stream;
 	}
 }
 
-static void fake_send(struct tx *tx, int fd, unsigned first, unsigned end, struct tx_result *r)
+static void fake_send(struct tx *tx, struct flow *flow, unsigned first, unsigned end, struct tx_result *r)
 {
 	const struct event *e = kernel.event;
 	unsigned messages = (end - first + tx->segments - 1) / tx->segments, accept = kernel.limit;
 
-	assert_int_equal(fd, 77);
+	assert_int_equal(flow->fd, 77);
 	assert_true(first < end && end <= tx->payload.slots);
 	r->calls = 1;
 	kernel.call++;
@@ -74,27 +79,41 @@ static const struct event nothing[] = { { 0 } };
 
 struct bench {
 	struct source_conf conf;
+	struct size_plan size;
+	struct impair impair;
 	struct flow flow;
 	struct worker *worker;
 	atomic_bool stop;
 };
 
-/* A worker with one flow. rate 1: refusals make no pause; 0: they do. */
-static void set_up(struct bench *b, unsigned batch, unsigned segments, const struct event *events)
+static void set_up_traffic(struct bench *b, unsigned batch, unsigned segments, const struct event *events, const char *size,
+			   const struct impair *impair)
 {
+	static const struct dst_plan one = { .n = 1, .ports = 1, .length = 1 };
 	const struct tx_conf tx = {
-		.ops = &fake, .batch = batch, .segments = segments, .size = SEQHDR_SHORT, .run = 5
+		.ops = &fake, .batch = batch, .segments = segments, .payload = { .size = &b->size, .run = 5, .impair = &b->impair }
 	};
 	struct err err = ERR_INIT;
 
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.event = events;
 	kernel.limit = 1024; /* UIO_MAXIOV, as the kernel cuts sendmmsg */
-	*b = (struct bench){ .conf.rate = 1, .flow = { .fd = 77, .stream = 3 } };
+	*b = (struct bench){ .conf.rate.n = 1, .impair = *impair, .flow = { .fd = 77, .stream = 3 } };
+	assert_int_equal(size_parse("payload", size, &b->size, NULL), 0);
 	b->worker = aligned_alloc(_Alignof(struct worker), sizeof(*b->worker));
 	assert_non_null(b->worker);
 	*b->worker = (struct worker){ .conf = &b->conf, .stop = &b->stop };
-	assert_int_equal(tx_init(&b->worker->tx, &tx, &err), 0);
+	random_seed(&b->worker->random, 1, 0);
+	dst_start(&b->worker->walk, &one, 0, 1);
+	assert_int_equal(tx_init(&b->worker->tx, &tx, &b->worker->random, &err), 0);
+}
+
+/* A worker with one flow. With a rate: refusals make no pause. */
+static void set_up(struct bench *b, unsigned batch, unsigned segments, const struct event *events)
+{
+	static const struct impair none;
+
+	set_up_traffic(b, batch, segments, events, "18", &none);
 }
 
 static struct stats stats_of(const struct bench *b)
@@ -120,14 +139,15 @@ static void check_and_free(struct bench *b, uint64_t attempted)
 
 	assert_int_equal(stats_attempted(&s), attempted);
 	assert_int_equal(s.sent, kernel.n);
-	assert_int_equal(s.bytes, kernel.n * (uint64_t)SEQHDR_SHORT);
+	assert_int_equal(s.bytes, kernel.bytes);
 	assert_int_equal(s.calls, kernel.call);
 	assert_int_equal(b->flow.sequence, s.sent);
 	for (unsigned i = 0; i < kernel.n; i++) {
-		assert_int_equal(kernel.sequence[i], i);
+		assert_int_equal(kernel.sequence[i], impair_number(&b->impair, i));
 		assert_int_equal(kernel.stream[i], 3);
 	}
 	worker_free(b->worker);
+	size_free(&b->size);
 	free(b->worker);
 }
 
@@ -261,7 +281,7 @@ static void test_refusal_pauses_without_rate_r107(void **state)
 
 	(void)state;
 	set_up(&b, 8, 1, events);
-	b.conf.rate = 0;
+	b.conf.rate.n = 0;
 	begin = clock_mono();
 	assert_int_equal(worker_batch(b.worker, &b.flow, 8), 0);
 	/* Three pauses; a lower bound only, whatever else the machine does. */
@@ -337,6 +357,56 @@ static void test_plain_emsgsize_after_gso_is_refused(void **state)
 	check_and_free(&b, 4);
 }
 
+/* Sizes that change and faults on purpose, with refusals, short counts and retries in the middle of batches: the accepted ones carry the
+ * numbers that an undisturbed run has, and their bytes are what is counted. */
+static void test_varying_sizes_and_faults_r56_r68(void **state)
+{
+	static const struct event events[] = { { 1, 3, ENOBUFS }, { 2, 0, EPERM }, { 4, 5, 0 },	    { 5, 0, EINTR },
+					       { 7, 1, EMSGSIZE }, { 9, 0, EAGAIN }, { 11, 2, ENOBUFS }, { 0 } };
+	static const struct impair faults = { .withhold = 4, .reorder = 3, .duplicate = 5 };
+	struct bench b;
+	struct stats s;
+
+	(void)state;
+	set_up_traffic(&b, 16, 1, events, "18..64", &faults);
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(worker_batch(b.worker, &b.flow, 16 - i % 16), 0);
+	s = stats_of(&b);
+	assert_int_equal(stats_refused_total(&s), 4);
+	assert_int_equal(s.sent, 136 + 58 - 4);
+	check_and_free(&b, 136 + 58);
+}
+
+/* GSO goes off in the middle of a batch: the numbers of a run with faults go on where they were. */
+static void test_gso_refused_with_faults_r51(void **state)
+{
+	static const struct event events[] = { { 1, 1, 0 }, { 2, 1, EIO }, { 0 } };
+	static const struct impair faults = { .withhold = 7, .reorder = 2 };
+	struct bench b;
+
+	(void)state;
+	set_up_traffic(&b, 4, 10, events, "30", &faults);
+	assert_int_equal(worker_batch(b.worker, &b.flow, 33), 0);
+	assert_int_equal(worker_batch(b.worker, &b.flow, 40), 0);
+	assert_int_equal(kernel.n, 73);
+	check_and_free(&b, 73);
+}
+
+static void test_gso_required_ends_the_thread_r51(void **state)
+{
+	static const struct event events[] = { { 2, 1, EMSGSIZE }, { 0 } };
+	struct bench b;
+
+	(void)state;
+	set_up(&b, 4, 10, events);
+	b.conf.gso_require = true;
+	assert_int_equal(worker_batch(b.worker, &b.flow, 40), 0);
+	assert_int_equal(worker_batch(b.worker, &b.flow, 40), -EMSGSIZE);
+	assert_true(atomic_load(&b.stop));
+	assert_non_null(strstr(b.worker->err.text, "--gso require"));
+	check_and_free(&b, 50);
+}
+
 static void test_program_error_ends_the_thread(void **state)
 {
 	static const struct event events[] = { { 1, 2, 0 }, { 2, 0, EBADF }, { 0 } };
@@ -396,6 +466,9 @@ int main(void)
 		cmocka_unit_test(test_gso_refused_r51),
 		cmocka_unit_test(test_gso_counts_datagrams),
 		cmocka_unit_test(test_plain_emsgsize_after_gso_is_refused),
+		cmocka_unit_test(test_varying_sizes_and_faults_r56_r68),
+		cmocka_unit_test(test_gso_refused_with_faults_r51),
+		cmocka_unit_test(test_gso_required_ends_the_thread_r51),
 		cmocka_unit_test(test_program_error_ends_the_thread),
 		cmocka_unit_test(test_stop_leaves_the_rest),
 		cmocka_unit_test(test_shares_add_up),
