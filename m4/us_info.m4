@@ -17,7 +17,7 @@ us_info="version: $PACKAGE_VERSION
 compiler: ${us_compiler:-$CC}
 flags:$us_flags
 target: $host
-libraries: libev $us_ev_major.$us_ev_minor, jansson ${us_jansson:-unknown}
+libraries: libev $us_ev_major.$us_ev_minor, jansson ${us_jansson:-unknown}, liburing $us_liburing, libpcap $us_libpcap
 sanitizers: $us_sanitizers"
 us_info_c=`AS_ECHO(["$us_info"]) | $SED 's/[[\\"]]/\\\\&/g; s/$/\\\\n/' | tr -d '\n'`
 AC_DEFINE_UNQUOTED([BUILD_INFO], ["$us_info_c"],

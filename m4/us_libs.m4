@@ -43,6 +43,25 @@ AS_IF([test $us_cv_libev = no],
 	[AC_MSG_ERROR([libev is needed: install libev-dev (Debian), or set LIBEV_CFLAGS and LIBEV_LIBS])])
 ])
 
+dnl US_WITH(NAME, PREFIX, VERSION, HELP): a library that is used where it is found: --with-NAME=auto|yes|no. PREFIX_CFLAGS, PREFIX_LIBS and
+dnl HAVE_PREFIX; us_NAME for the summary: the version, or none.
+AC_DEFUN([US_WITH], [
+AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1=auto|yes|no], [$4 @<:@auto@:>@])], [], [with_$1=auto])
+us_$1=none
+AS_CASE([$with_$1],
+	[no], [],
+	[auto|yes],
+	[PKG_CHECK_MODULES([$2], [$1 >= $3], [us_$1=`$PKG_CONFIG --modversion $1 2>/dev/null`],
+		[AS_IF([test "$with_$1" = yes],
+			[AC_MSG_ERROR([--with-$1: $1 $3 or later not found: install $1-dev (Debian), or set $2_CFLAGS and $2_LIBS])])
+		$2_CFLAGS= $2_LIBS=])
+	AS_IF([test -z "$us_$1"], [us_$1=unknown])],
+	[AC_MSG_ERROR([--with-$1 takes auto, yes or no (got "$with_$1")])])
+AS_IF([test "$us_$1" != none], [AC_DEFINE([HAVE_$2], [1], [Define to 1 when $1 is used.])])
+AC_SUBST([$2_CFLAGS])
+AC_SUBST([$2_LIBS])
+])
+
 dnl US_REQUIRE_LINUX: stops with a sentence where the C library lacks what every engine is made of. Declarations and members
 dnl are asked for, not headers: an old header that is there may still lack them. Nothing is run, so that cross builds work.
 AC_DEFUN([US_REQUIRE_LINUX], [

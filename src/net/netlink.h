@@ -17,6 +17,7 @@ struct netlink_request {
 	union {
 		struct rtmsg route;
 		struct tcmsg tc;
+		struct ifinfomsg link;
 		char room[128];
 	} body;
 };

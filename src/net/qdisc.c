@@ -2,9 +2,9 @@
 #include "net/qdisc.h"
 
 #include <errno.h>
+#include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
 #include <net/if.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,6 +36,21 @@ static void add_kind(struct qdisc *q, const char *kind)
 		snprintf(q->kind, sizeof(q->kind), "several");
 }
 
+/* Classes hand a packet on to the discipline below them and count what that drops too (sch_generic.h, qdisc_qstats_drop); mq adds its queues up. */
+static void read_drops(const struct nlmsghdr *m, struct qdisc *q)
+{
+	size_t size;
+	const void *stats = netlink_find(m, sizeof(struct tcmsg), TCA_STATS2, 0, &size);
+	const void *queue = stats ? netlink_find_in(stats, size, TCA_STATS_QUEUE, sizeof(struct gnet_stats_queue), NULL) : NULL;
+	struct gnet_stats_queue now;
+
+	if (!queue)
+		return;
+	memcpy(&now, queue, sizeof(now));
+	q->drops = now.drops;
+	q->drops_known = true;
+}
+
 static bool is_multi(const char *kind)
 {
 	return !strcmp(kind, "mq") || !strcmp(kind, "mqprio");
@@ -59,6 +74,7 @@ void qdisc_take(const struct nlmsghdr *m, void *data)
 	if (tc->tcm_parent == TC_H_ROOT) {
 		memcpy(q->root, kind, sizeof(kind));
 		q->handle = tc->tcm_handle;
+		read_drops(m, q);
 	} else if (!is_multi(q->root) || TC_H_MAJ(tc->tcm_parent) != TC_H_MAJ(q->handle)) {
 		return; /* ingress, or a class of a discipline that is no mere list of queues */
 	}

@@ -5,6 +5,7 @@
 #ifndef NET_QDISC_H
 #define NET_QDISC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -18,6 +19,9 @@ struct qdisc {
 	int clock;
 	uint32_t delta_ns;
 	uint32_t handle;  /* of the root */
+	/* Of the root, those below it among them: packets that it dropped, a 32-bit counter; known: the kernel told. */
+	uint32_t drops;
+	bool drops_known;
 };
 
 /* On failure a sentence names the interface. */

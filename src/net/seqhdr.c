@@ -17,7 +17,10 @@ enum {
 	AT_RUN = 4,
 	AT_STREAM = 8,
 	AT_SEQUENCE = 10,
-	AT_STAMP = 18
+	AT_STAMP = 18,
+	AT_DATAGRAMS = 18,
+	AT_TRAILERS = 26,
+	AT_SEGMENTS = 34,
 };
 
 static void put16(unsigned char *at, uint16_t value)
@@ -95,6 +98,33 @@ bool seqhdr_read(const void *payload, size_t size, struct seqhdr *header)
 	/* A receive buffer shorter than the datagram may have cut the time stamp off: the rest still counts. */
 	header->stamped = (p[AT_VERSION] & STAMPED) && size >= SEQHDR_FULL;
 	header->stamp_ns = header->stamped ? get64(p + AT_STAMP) : 0;
+	return true;
+}
+
+size_t seqhdr_write_trailer(void *payload, size_t size, const struct seqhdr *header, const struct seqhdr_sums *sums)
+{
+	struct seqhdr h = *header;
+	unsigned char *p = payload;
+
+	if (size < SEQHDR_TRAILER_SIZE)
+		return 0;
+	h.kind = SEQHDR_TRAILER;
+	h.stamped = false;
+	seqhdr_write(p, size, &h);
+	put64(p + AT_DATAGRAMS, sums->datagrams);
+	put64(p + AT_TRAILERS, sums->trailers);
+	put16(p + AT_SEGMENTS, sums->segments);
+	return SEQHDR_TRAILER_SIZE;
+}
+
+bool seqhdr_read_trailer(const void *payload, size_t size, struct seqhdr_sums *sums)
+{
+	const unsigned char *p = payload;
+	struct seqhdr h;
+
+	if (size < SEQHDR_TRAILER_SIZE || !seqhdr_read(payload, size, &h) || h.kind != SEQHDR_TRAILER)
+		return false;
+	*sums = (struct seqhdr_sums){ .datagrams = get64(p + AT_DATAGRAMS), .trailers = get64(p + AT_TRAILERS), .segments = get16(p + AT_SEGMENTS) };
 	return true;
 }
 

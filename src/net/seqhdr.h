@@ -28,7 +28,7 @@ struct seqhdr {
 	uint32_t run;       /* random per run of a source: strays of another run are recognised */
 	uint16_t stream;    /* flow number modulo 65536; sequence numbers are per stream */
 	uint64_t sequence;  /* from 0 */
-	uint64_t stamp_ns;  /* CLOCK_REALTIME of the (scheduled) send, 0 when not stamped */
+	uint64_t stamp_ns;  /* CLOCK_REALTIME of the (scheduled) send, 0 when not stamped. */
 };
 
 /* Writes as much as fits; returns bytes written: 0, SEQHDR_SHORT or SEQHDR_FULL. */
@@ -36,6 +36,24 @@ size_t seqhdr_write(void *payload, size_t size, const struct seqhdr *header);
 
 /* Returns true when the payload starts with a header of this version; never reads past size. */
 bool seqhdr_read(const void *payload, size_t size, struct seqhdr *header);
+
+/* What a trailer says behind the first 18 bytes, of the whole run, all streams:
+ *
+ *   18         26                  34         36
+ *   | datagrams | trailers before it | segments |
+ */
+#define SEQHDR_TRAILER_SIZE 36
+struct seqhdr_sums {
+	uint64_t datagrams; /* that the source's kernel accepted; trailers are not in it */
+	uint64_t trailers;  /* that it accepted before this one */
+	uint16_t segments;  /* datagrams per message at the end: 1 = plain, more = UDP_SEGMENT */
+};
+
+/* The whole trailer, or 0 bytes where there is no room. header: kind, stamp are set here. */
+size_t seqhdr_write_trailer(void *payload, size_t size, const struct seqhdr *header, const struct seqhdr_sums *sums);
+
+/* False when the payload is no trailer, or was cut before its end. */
+bool seqhdr_read_trailer(const void *payload, size_t size, struct seqhdr_sums *sums);
 
 /* The header of the kernel's pktgen (net/core/pktgen.c struct pktgen_hdr): magic 0xbe9be955, sequence, seconds,
  * microseconds, each 32 bit. The kernel writes network byte order; some senders wrote host order, so both are

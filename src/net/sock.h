@@ -102,6 +102,9 @@ int sock_steer_by_cpu(struct sock *sock, unsigned members, struct err *err);
  * others. */
 int sock_steer_by_flow(struct sock *sock, unsigned members, struct err *err);
 
+/* The member that it chooses for a sender. A mapped address is that of an IPv4 packet. Pure. */
+unsigned sock_steer_member(const struct addr *from, unsigned members);
+
 void sock_close(struct sock *sock);
 
 #endif

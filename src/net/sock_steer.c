@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <linux/filter.h>
+#include <string.h>
 
 /* Loads from the IP header on; the program itself starts behind the UDP header. */
 #define NET (uint32_t)(SKF_NET_OFF)
@@ -68,4 +69,17 @@ int sock_steer_by_flow(struct sock *sock, unsigned members, struct err *err)
 	};
 
 	return attach(sock, code, ARRAY_SIZE(code), members, "--connect-each", err);
+}
+
+unsigned sock_steer_member(const struct addr *from, unsigned members)
+{
+	uint32_t word[4], hash;
+
+	if (from->sa.sa_family == AF_INET) {
+		hash = ntohl(from->in.sin_addr.s_addr);
+	} else {
+		memcpy(word, from->in6.sin6_addr.s6_addr, sizeof(word));
+		hash = addr_is_mapped(from) ? ntohl(word[3]) : ntohl(word[0] ^ word[2] ^ word[3]);
+	}
+	return ((hash ^ addr_port(from)) * GOLDEN >> 16) % members;
 }

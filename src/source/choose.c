@@ -54,6 +54,8 @@ static int settle_gso(struct source_conf *conf, struct err *err)
 /* Why large messages would not be the traffic that was asked for; NULL: they would. */
 static const char *unwanted(const struct source_conf *conf, const struct flows *flows)
 {
+	if (conf->lite)
+		return "UDP-Lite has no segmentation";
 	if (conf->messages.n)
 		return "each datagram is one of its own";
 	if (!size_is_fixed(&conf->size))

@@ -132,6 +132,10 @@ static int check_gso(const struct source_conf *conf, struct err *err)
 {
 	if (conf->gso == 1 && conf->sender == TX_SEGMENT)
 		return err_say(err, EINVAL, "--gso 1: one datagram per message is --sender sendmsg, not gso");
+	if (conf->lite && conf->gso_text)
+		return err_say(err, EINVAL, "--lite: UDP-Lite has no segmentation; not together with --gso");
+	if (conf->lite && (conf->sender == TX_SEGMENT || conf->sender == TX_RAW))
+		return err_say(err, EINVAL, "--lite: --sender %s sends UDP only; use another", tx_table[conf->sender]->name);
 	if (conf->gso == 1 || (conf->sender == TX_AUTO && !conf->gso_text)) /* choose_sender decides */
 		return 0;
 	if (conf->sender != TX_AUTO && !(tx_table[conf->sender]->caps & TX_GSO))
@@ -189,7 +193,9 @@ static int check_sender(const struct source_conf *conf, struct err *err)
 	ret = check_numbers(conf, err);
 	if (!ret)
 		ret = check_gso(conf, err);
-	return ret ? ret : conf_check_raw(conf, err);
+	if (!ret)
+		ret = conf_check_raw(conf, err);
+	return ret ? ret : conf_check_uring(conf, err);
 }
 
 static int settle_flows(struct source_conf *conf, struct err *err)
@@ -197,7 +203,7 @@ static int settle_flows(struct source_conf *conf, struct err *err)
 	uint64_t addresses = MAX(MIN(conf->src.n, 65535), 1), ports = conf->src_ports.n;
 
 	if (!conf->flows)
-		conf->flows = MAX(conf->threads, (int)MAX(addresses, conf->src_ports_text ? ports : 0));
+		conf->flows = MAX(conf->threads, (int)MAX(addresses, conf->spread.kind ? conf->spread.queues : conf->src_ports_text ? ports : 0));
 	if (ports && (uint64_t)conf->flows > addresses * ports)
 		return err_say(err, EINVAL, "--flows %d: %llu source address(es) and %llu source ports make no more than %llu",
 			       conf->flows, (unsigned long long)addresses, (unsigned long long)ports,
@@ -227,8 +233,8 @@ static void mark_absent(struct source_conf *conf)
 static int derive(struct source_conf *conf, struct err *err)
 {
 	int (*const steps[])(struct source_conf *, struct err *) = {
-		join_tos,	 read_run, read_addresses, conf_settle_messages, conf_settle_raw,
-		conf_settle_rate, read_cpus, read_gso,	   settle_flows,
+		join_tos,	 read_run, conf_settle_dns, read_addresses, conf_settle_capture, conf_settle_messages, conf_settle_raw,
+		conf_settle_rate, read_cpus, read_gso,	   conf_settle_spread, settle_flows,
 	};
 	int ret = size_parse("payload", conf->size_text, &conf->size, err);
 
@@ -270,6 +276,7 @@ void conf_free(struct source_conf *conf)
 {
 	size_free(&conf->size);
 	fill_free(&conf->fill);
+	spread_plan_free(&conf->spread);
 	messages_free(&conf->messages);
 	cpu_list_free(&conf->cpus);
 	opt_free(&conf->set);

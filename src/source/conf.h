@@ -12,6 +12,7 @@
 #include "base/cpu.h"
 #include "base/opt.h"
 #include "source/bad.h"
+#include "source/capture.h"
 #include "source/dst.h"
 #include "source/fill.h"
 #include "source/fragments.h"
@@ -21,6 +22,7 @@
 #include "source/order.h"
 #include "source/pacer.h"
 #include "source/size.h"
+#include "source/spread.h"
 #include "source/start.h"
 
 /* What a thread's payload memory may take, so that a typing error in --batch does not exhaust the host. */
@@ -32,9 +34,15 @@ struct source_conf {
 	/* as given */
 	int sender;            /* enum tx_index; after choose_sender never TX_AUTO */
 	int batch;             /* messages handed over at once */
+	bool zerocopy;         /* --sender uring */
 	uint64_t count;        /* datagrams; UINT64_MAX = until stopped */
 	uint64_t duration_ns;  /* 0 = no limit; until_ns knows the plan of --rate too */
 	const char *rate_text, *start_at_text;
+	const char *dns_text, *dns_file, *dns_types;
+	bool dns_random, dns_do, dns_cookie, dns_norecurse;
+	int dns_edns;
+	uint64_t dns_timeout_ns;
+	const char *pcap_text, *pcap_filter, *pcap_speed_text;
 	int pace;              /* enum pacer_mode */
 	int burst;             /* datagrams per deadline; 0 = not given */
 	bool start_on_stdin;
@@ -45,7 +53,7 @@ struct source_conf {
 	int flows;             /* sockets, each with a source port of its own */
 	uint64_t flow_length;  /* 0 = not given */
 	int dst_order;         /* enum dst_order */
-	bool unconnected;
+	bool unconnected, lite, recverr;
 	int threads;
 	int family;            /* AF_UNSPEC, AF_INET, AF_INET6: what ADDR must be */
 	int port;
@@ -58,7 +66,7 @@ struct source_conf {
 	uint64_t sndbuf;
 	uint64_t interval_ns;
 	uint64_t seed;
-	const char *size_text, *fill_text, *gso_text, *order_text, *bad_text;
+	const char *size_text, *fill_text, *gso_text, *order_text, *bad_text, *spread_text, *rss_key_text;
 	const char *bind_text, *src_ports_text, *dst_text, *ports_text, *device, *run_text, *cpus_text;
 	int format;            /* enum conf_format */
 	int verbose;
@@ -67,6 +75,9 @@ struct source_conf {
 	struct size_plan size;
 	struct fill fill;
 	struct messages messages; /* n = 0: none */
+	bool dns;              /* datagrams are queries, and answers are read */
+	struct capture_facts capture; /* of --pcap */
+	double pcap_speed;     /* 0: its times are not used */
 	struct impair impair;
 	struct rate_plan rate; /* of the whole program; rate.n 0 = as fast as it goes */
 	uint64_t until_ns;     /* when the run ends at the latest, by --duration or with the plan; 0 = no limit */
@@ -79,6 +90,7 @@ struct source_conf {
 	bool addressed;        /* the sockets are not connected */
 	struct range src;      /* source addresses; n = 0: the kernel chooses */
 	struct range_ports src_ports; /* n = 0: the kernel chooses */
+	struct spread_plan spread; /* SPREAD_NONE: ports in turn */
 	struct bad_plan bad;
 	bool automatic;        /* the sender was left to us */
 	uint32_t run;
@@ -103,8 +115,20 @@ int conf_parse(struct source_conf *conf, int argc, char **argv, enum opt_next *n
 int conf_settle_raw(struct source_conf *conf, struct err *err);
 int conf_check_raw(const struct source_conf *conf, struct err *err);
 
+/* In conf_dns.c: makes the queries; before addresses are read, as the port becomes that of DNS. No-op without --dns and --dns-file. */
+int conf_settle_dns(struct source_conf *conf, struct err *err);
+
+/* In conf_capture.c: reads the file. No-op without --pcap. */
+int conf_settle_capture(struct source_conf *conf, struct err *err);
+
 /* In conf_messages.c: when they were made, and before rates are read. What they replace is refused; conf->size is theirs. No-op without them. */
 int conf_settle_messages(struct source_conf *conf, struct err *err);
+
+/* In conf_uring.c: what only --sender uring can do, and whether it is there at all. */
+int conf_check_uring(const struct source_conf *conf, struct err *err);
+
+/* In conf_spread.c: when destinations and source ports are known, and before flows are counted. */
+int conf_settle_spread(struct source_conf *conf, struct err *err);
 
 /* In conf_rate.c: when the sender and the sizes are known. */
 int conf_settle_rate(struct source_conf *conf, struct err *err);

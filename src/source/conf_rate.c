@@ -26,7 +26,8 @@ static int check_pace(const struct source_conf *conf, struct err *err)
 	if (conf->pace != PACER_FQ)
 		return 0;
 	if (!rate_is_steady(&conf->rate))
-		return err_say(err, EINVAL, "--pace fq: a socket has one rate, not the plan of --rate %s; use txtime", conf->rate_text);
+		return err_say(err, EINVAL, "--pace fq: a socket has one rate, not the plan of --%s %s; use txtime", conf->rate_text ? "rate" : "pcap",
+			       conf->rate_text ? conf->rate_text : conf->pcap_text);
 	if (conf->order.kind != ORDER_ROUND_ROBIN)
 		return err_say(err, EINVAL, "--pace fq: each socket has the same rate; not with --flow-order %s", conf->order_text);
 	if (conf->sender == TX_RAW)
@@ -38,6 +39,8 @@ static int read_rate(struct source_conf *conf, struct err *err)
 {
 	int ret;
 
+	if (conf->rate.times)
+		return check_pace(conf, err);
 	if (!conf->rate_text)
 		return check_no_rate(conf, err);
 	ret = rate_parse(conf->rate_text, conf->size.mean, &conf->rate, err);

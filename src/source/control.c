@@ -56,8 +56,7 @@ void control_notify(void *data UNUSED)
 	pthread_kill(main_thread, notify_signal());
 }
 
-/* Sleeps until `ns` at the latest. True: a signal asks to end. */
-static bool asked_to_end(uint64_t ns)
+bool control_pause(uint64_t ns)
 {
 	sigset_t set = signals();
 	uint64_t left = clock_elapsed(clock_mono(), ns);
@@ -107,7 +106,7 @@ int control_run(const struct source_conf *conf, struct workers *team,
 	while (!over && !ret) {
 		uint64_t now;
 
-		team->signalled = asked_to_end(MIN(MIN(end, period), shown));
+		team->signalled = control_pause(MIN(MIN(end, period), shown));
 		now = clock_mono();
 		over = team->signalled || !workers_running(team) || now >= end;
 		if (now >= shown) {

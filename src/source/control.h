@@ -20,6 +20,9 @@ void control_ending(sigset_t *set);
 /* For workers_start: wakes control_run up. Any thread. */
 void control_notify(void *data);
 
+/* Sleeps until `ns` (CLOCK_MONOTONIC) at the latest. True: a signal asks to end. */
+bool control_pause(uint64_t ns);
+
 /* Lets the threads send until all have ended, a signal came, or the duration is over; then stops and joins them.
  * Prints a record per --interval and, on a terminal, the progress line. Sets team->signalled. Returns 0, the error of a
  * thread, or -errno when a record could not be written. */

@@ -2,12 +2,14 @@
 #include "source/flows.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "net/route.h"
 #include "source/tx.h"
 
 /* Descriptors beside the flows: standard streams, files read at the end. */
@@ -106,6 +108,7 @@ static int open_socket(struct sock *sock, const struct addr *from, bool raw, con
 	 * for both families. */
 	const struct sock_conf want = {
 		.raw = raw,
+		.lite = conf->lite,
 		.v6only = addr_is_mapped(&conf->dst) ? SOCK_V6ONLY_OFF : SOCK_V6ONLY_ON,
 		.sndbuf = conf->sndbuf,
 		.device = conf->device,
@@ -145,16 +148,26 @@ static int open_raw(struct flow *flow, struct addr *from, const struct addr *hos
 	return ret;
 }
 
-static int open_flow(struct flow *flow, unsigned index, const struct addr *host, const struct source_conf *conf, struct err *err)
+/* Under --spread a port that is in use is passed over for the next that fits. */
+static int open_flow(struct flows *flows, unsigned index, const struct addr *host, const struct source_conf *conf, struct err *err)
 {
+	struct flow *flow = &flows->flow[index];
+	bool chosen = conf->spread.kind != SPREAD_NONE;
 	struct addr from;
 	int ret;
 
 	source_of(conf, index, &from);
-	if (conf->sender == TX_RAW)
-		ret = open_raw(flow, &from, host, conf, err);
-	else
-		ret = open_socket(&flow->sock, &from, false, conf, err);
+	do {
+		ret = chosen ? spread_port(&flows->spread, index, &from, err) : 0;
+		if (!ret && conf->sender == TX_RAW)
+			ret = open_raw(flow, &from, host, conf, err);
+		else if (!ret)
+			ret = open_socket(&flow->sock, &from, false, conf, err);
+	} while (chosen && ret == -EADDRINUSE);
+	if (chosen && !ret)
+		spread_placed(&flows->spread, &from);
+	if (!ret && conf->recverr && conf->sender != TX_RAW)
+		ret = report_errors(&flow->sock, err);
 	if (!ret && !conf->addressed)
 		ret = sock_connect(&flow->sock, &conf->dst, err);
 	if (ret)
@@ -203,11 +216,11 @@ static void look_at_path(struct flows *flows, const struct sock *sock, const str
 	flows->fragments = flows_fragments(family, flows->mtu, conf->size.high, &flows->fit);
 }
 
-/* The same where no flow is connected; *host: the source address. Without a route the facts stay unknown: an error only for raw packets that were given no
- * source. */
+/* The same where no flow is connected; *host: the source address. Without a route the facts stay unknown: an error only where the source has to be known
+ * and was not given: for raw packets and --spread. */
 static int probe_path(struct flows *flows, struct addr *host, const struct source_conf *conf, struct err *err)
 {
-	bool raw = conf->sender == TX_RAW, needed = raw && !conf->src.n;
+	bool raw = conf->sender == TX_RAW, needed = (raw || conf->spread.kind) && !conf->src.n;
 	struct sock probe = SOCK_INIT;
 	struct addr from;
 	int ret;
@@ -237,16 +250,17 @@ int flows_open(struct flows *flows, const struct source_conf *conf, struct err *
 
 	*flows = (struct flows){ 0 };
 	ret = raise_limit(conf->flows, err);
-	if (!ret && conf->addressed)
+	if (!ret && (conf->addressed || conf->spread.kind))
 		ret = probe_path(flows, &host, conf, err);
-	if (ret)
-		return ret;
-	flows->flow = calloc(conf->flows, sizeof(*flows->flow));
-	if (!flows->flow)
-		return err_sys(err, ENOMEM, "memory for %d flows", conf->flows);
+	if (!ret && conf->spread.kind)
+		ret = spread_open(&flows->spread, &conf->spread, &conf->dst, &host, &conf->src_ports, (unsigned)MIN(MAX(conf->src.n, 1), 65536), err);
+	if (!ret)
+		flows->flow = calloc(conf->flows, sizeof(*flows->flow));
+	if (!ret && !flows->flow)
+		ret = err_sys(err, ENOMEM, "memory for %d flows", conf->flows);
 	for (; flows->n < (unsigned)conf->flows && !ret; flows->n++) {
 		flows->flow[flows->n].sock = (struct sock)SOCK_INIT;
-		ret = open_flow(&flows->flow[flows->n], flows->n, &host, conf, err);
+		ret = open_flow(flows, flows->n, &host, conf, err);
 	}
 	if (ret) {
 		flows_close(flows);
@@ -258,10 +272,19 @@ int flows_open(struct flows *flows, const struct source_conf *conf, struct err *
 	return 0;
 }
 
+int flows_device(const struct flows *flows, const struct source_conf *conf, unsigned *index, struct err *err)
+{
+	if (!conf->device)
+		return route_device(&conf->dst, &flows->flow[0].sock.local, (uint32_t)conf->mark, index, err);
+	*index = if_nametoindex(conf->device);
+	return *index ? 0 : err_sys(err, errno, "--bind-dev %s", conf->device);
+}
+
 void flows_close(struct flows *flows)
 {
 	for (unsigned i = 0; i < flows->n; i++)
 		sock_close(&flows->flow[i].sock);
 	free(flows->flow);
+	spread_close(&flows->spread);
 	*flows = (struct flows){ 0 };
 }

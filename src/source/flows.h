@@ -28,6 +28,8 @@ struct flows {
 	unsigned fragments;  /* IP fragments per datagram, 1 = stays whole, 0 = not known */
 	unsigned fit;        /* largest payload that fits the MTU; 0 = not known */
 	struct raw raw;      /* --sender raw */
+	struct asked *asked; /* DNS: what each thread has asked; NULL: no DNS; of answers.c */
+	struct spread spread; /* --spread */
 };
 
 /* Opens, binds and connects all; raises the limit of descriptors where that is allowed. Nothing stays open on
@@ -38,6 +40,9 @@ int flows_open(struct flows *flows, const struct source_conf *conf, struct err *
  * one. family: of the packet. RFC 791 (IPv4 header 20), RFC 8200 (IPv6 header 40, fragment header 8): all but
  * the last fragment carry a multiple of 8 bytes. */
 unsigned flows_fragments(int family, unsigned mtu, uint64_t payload, unsigned *fit);
+
+/* The interface by which datagrams to the first destination go. On failure a sentence says what the kernel was asked. */
+int flows_device(const struct flows *flows, const struct source_conf *conf, unsigned *index, struct err *err);
 
 void flows_close(struct flows *flows);
 

@@ -12,38 +12,65 @@
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_MISSED };
 
-static int print_sum(const struct report_voice *voice, const struct workers *team, uint64_t trailers, bool *missed, struct err *err)
+/* What lives from the first socket to the last record. */
+struct session {
+	struct source_conf *conf;
+	const struct report_voice *voice;
+	struct flows flows;
+	struct workers team;
+	struct answers *answers; /* NULL: no DNS */
+	uint64_t trailers;       /* as in struct report */
+	bool missed;             /* out: the rate was */
+};
+
+static void warn(const struct report *sum)
 {
+	bool told = sum->conf->recverr || sum->conf->sender == TX_RAW;
 	char text[512];
+
+	if (target_verdict(sum) == TARGET_MISSED)
+		log_warning("%s", target_sentence(sum, text, sizeof(text)));
+	if (local_loss_sentence(sum->loss, told, text, sizeof(text)))
+		log_warning("%s", text);
+}
+
+static int print_sum(struct session *s, const struct local_loss *loss, struct err *err)
+{
+	struct answers_sum dns;
 	struct report sum;
-	int ret = report_sum(&sum, team, err);
+	int ret = report_sum(&sum, &s->team, err);
 
 	if (ret)
 		return ret;
-	sum.trailers = trailers;
-	ret = voice->report(&sum, err);
-	*missed = target_verdict(&sum) == TARGET_MISSED;
-	if (*missed && !ret)
-		log_warning("%s", target_sentence(&sum, text, sizeof(text)));
+	if (s->answers)
+		answers_sum(s->answers, &dns);
+	sum.dns = s->answers ? &dns : NULL;
+	sum.trailers = s->trailers;
+	sum.loss = loss;
+	ret = s->voice->report(&sum, err);
+	s->missed = target_verdict(&sum) == TARGET_MISSED;
+	if (!ret)
+		warn(&sum);
 	report_free(&sum);
 	return ret;
 }
 
-/* Lets the threads go when it is time, and sees them to their end. A signal before that: they send nothing. *trailers: as in struct report. */
-static int run(const struct source_conf *conf, struct workers *team, const struct flows *flows, const struct report_voice *voice, uint64_t *trailers,
-	       struct err *err)
+/* Lets the threads go when it is time, and sees them to their end. A signal before that: they send nothing. */
+static int run(struct session *s, struct err *err)
 {
-	bool waits = conf->start.at_ns || conf->start.on_stdin;
+	const struct start *start = &s->conf->start;
+	bool waits = start->at_ns || start->on_stdin;
+	struct workers *team = &s->team;
 	uint64_t base_ns = 0;
 	sigset_t ending;
 	int ret;
 
-	*trailers = conf->trailer ? 0 : UINT64_MAX;
-	ret = waits ? voice->ready(conf, err) : 0;
+	s->trailers = s->conf->trailer ? 0 : UINT64_MAX;
+	ret = waits ? s->voice->ready(s->conf, err) : 0;
 
 	control_ending(&ending);
 	if (!ret && waits)
-		ret = start_wait(&conf->start, &ending, &base_ns, &team->signalled, err);
+		ret = start_wait(start, &ending, &base_ns, &team->signalled, err);
 	if (ret || team->signalled)
 		atomic_store(&team->stop, true);
 	workers_go(team, base_ns);
@@ -51,40 +78,56 @@ static int run(const struct source_conf *conf, struct workers *team, const struc
 		workers_stop(team, NULL);
 		return ret;
 	}
-	ret = control_run(conf, team, voice, err);
-	if (conf->trailer)
-		*trailers = trailer_send(conf, flows);
+	ret = control_run(s->conf, team, s->voice, err);
+	if (s->conf->trailer) {
+		const struct seqhdr_sums sums = workers_sums(team);
+
+		s->trailers = trailer_send(s->conf, &s->flows, &sums);
+	}
 	return ret;
+}
+
+/* The run, and what came of it. */
+static int run_and_report(struct session *s, struct err *err)
+{
+	struct local_loss before, loss;
+	int ret, printed;
+
+	local_loss_read(&s->flows, s->conf, &before);
+	ret = run(s, err);
+	answers_finish(s->answers, workers_sums(&s->team).datagrams, ret || s->team.signalled, control_pause);
+	local_loss_read(&s->flows, s->conf, &loss);
+	local_loss_since(&loss, &before);
+	printed = print_sum(s, &loss, ret ? NULL : err);
+	return ret ? ret : printed;
 }
 
 /* From the first socket to the last record. */
 static int send_traffic(struct source_conf *conf, bool *missed, struct err *err)
 {
-	const struct report_voice *voice = report_voice(conf->format);
-	struct flows flows = { 0 };
-	struct workers team = { 0 };
-	uint64_t trailers;
-	int ret, printed;
+	struct session s = { .conf = conf, .voice = report_voice(conf->format) };
+	int ret;
 
 	control_init();
-	ret = flows_open(&flows, conf, err);
+	ret = flows_open(&s.flows, conf, err);
 	if (!ret)
-		ret = choose_sender(conf, &flows, err);
+		ret = choose_sender(conf, &s.flows, err);
 	if (!ret)
-		ret = qpace_set(conf, &flows, err);
+		ret = qpace_set(conf, &s.flows, err);
 	if (!ret)
-		ret = voice->header(conf, &flows, err);
+		ret = s.voice->header(conf, &s.flows, err);
 	if (!ret) {
-		report_notices(conf, &flows);
-		ret = workers_start(&team, conf, &flows, control_notify, NULL, err);
+		report_notices(conf, &s.flows);
+		ret = answers_start(&s.answers, conf, &s.flows, err);
 	}
-	if (!ret) {
-		ret = run(conf, &team, &flows, voice, &trailers, err);
-		printed = print_sum(voice, &team, trailers, missed, ret ? NULL : err);
-		ret = ret ? ret : printed;
-	}
-	workers_free(&team);
-	flows_close(&flows);
+	if (!ret)
+		ret = workers_start(&s.team, conf, &s.flows, control_notify, NULL, err);
+	if (!ret)
+		ret = run_and_report(&s, err);
+	*missed = s.missed;
+	answers_free(s.answers);
+	workers_free(&s.team);
+	flows_close(&s.flows);
 	return ret;
 }
 

@@ -21,15 +21,10 @@ static void real_sleep_until(void *data UNUSED, uint64_t ns)
 
 const struct pacer_clock pacer_monotonic = { .now = real_now, .sleep_until = real_sleep_until };
 
-static const struct {
-	uint64_t spin_ns;  /* before the deadline */
-	uint64_t burst_ns; /* what goes out at one deadline */
-} modes[] = {
-	[PACER_HYBRID] = { PACER_SPIN_NS, PACER_BURST_NS },
-	[PACER_SLEEP] = { 0, PACER_SLEEP_BURST_NS },
-	[PACER_SPIN] = { UINT64_MAX, PACER_BURST_NS },
-	[PACER_TXTIME] = { 0, PACER_QUEUE_NS },
-	[PACER_FQ] = { 0, PACER_QUEUE_NS },
+/* What goes out at one deadline, ns. */
+static const uint64_t burst_ns[] = {
+	[PACER_HYBRID] = PACER_BURST_NS, [PACER_SLEEP] = PACER_SLEEP_BURST_NS, [PACER_SPIN] = PACER_BURST_NS,
+	[PACER_TXTIME] = PACER_QUEUE_NS, [PACER_FQ] = PACER_QUEUE_NS,
 };
 
 void pacer_init(struct pacer *p, const struct pacer_conf *conf)
@@ -39,7 +34,11 @@ void pacer_init(struct pacer *p, const struct pacer_conf *conf)
 
 void pacer_start(struct pacer *p, uint64_t base)
 {
+	const struct pacer_conf *c = &p->conf;
+	uint64_t gap = c->plan->n ? (uint64_t)((double)NSEC_PER_SEC * c->threads / MAX(rate_at(c->plan, pacer_number(p, 0)), 1)) : 0;
+
 	p->base = p->begin = base;
+	p->margin = MAX(MIN(gap / 4, PACER_MARGIN_FIRST_NS), PACER_MARGIN_LEAST_NS);
 }
 
 uint64_t pacer_share(const struct pacer *p, uint64_t count)
@@ -69,7 +68,7 @@ static uint64_t burst_size(const struct pacer *p, uint64_t k)
 
 	if (c->burst)
 		return c->burst;
-	blocks = (uint64_t)(rate_at(c->plan, k) * (double)modes[c->mode].burst_ns / (double)NSEC_PER_SEC / c->threads / p->block);
+	blocks = (uint64_t)(rate_at(c->plan, k) * (double)burst_ns[c->mode] / (double)NSEC_PER_SEC / c->threads / p->block);
 	blocks = MIN(blocks, c->most / p->block);
 	if (!p->next)
 		blocks = blocks * (c->thread + 1) / c->threads;
@@ -78,27 +77,56 @@ static uint64_t burst_size(const struct pacer *p, uint64_t k)
 	return MAX(MIN(blocks, left), 1) * p->block;
 }
 
-/* Returns the time, at or after due; 0 = stopped. *waited: it was not that late yet. */
-static uint64_t wait_until(const struct pacer_clock *c, uint64_t due, uint64_t spin_ns, const atomic_bool *stop, bool *waited)
+struct wait {
+	const struct pacer_clock *clock;
+	uint64_t due, spin_ns; /* sleep ends so long before */
+	bool waited;           /* out: it was not that late yet */
+	uint64_t overslept;    /* out: so long after the end of the sleep; UINT64_MAX: there was none */
+};
+
+/* Returns the time, at or after due; 0 = stopped. */
+static uint64_t wait_until(struct wait *w, const atomic_bool *stop)
 {
+	const struct pacer_clock *c = w->clock;
 	uint64_t now = c->now(c->data);
 
-	*waited = now < due;
-	while (now < due) {
+	w->waited = now < w->due;
+	w->overslept = UINT64_MAX;
+	while (now < w->due && w->due - now > w->spin_ns) {
+		uint64_t end = w->due - w->spin_ns;
+
 		if (atomic_load_explicit(stop, memory_order_relaxed))
 			return 0;
-		if (due - now > spin_ns)
-			c->sleep_until(c->data, MIN(due - spin_ns, now + PACER_SLICE_NS));
+		c->sleep_until(c->data, MIN(end, now + PACER_SLICE_NS));
+		now = c->now(c->data);
+		w->overslept = clock_elapsed(end, now);
+	}
+	while (now < w->due) {
+		if (atomic_load_explicit(stop, memory_order_relaxed))
+			return 0;
 		now = c->now(c->data);
 	}
 	return now;
 }
 
+static uint64_t spin_ns(const struct pacer *p)
+{
+	return p->conf.mode == PACER_HYBRID ? p->margin : p->conf.mode == PACER_SPIN ? UINT64_MAX : 0;
+}
+
+static void learn_margin(struct pacer *p, uint64_t overslept)
+{
+	uint64_t wanted = overslept + overslept / 4;
+
+	p->margin = wanted > p->margin ? wanted : p->margin - (p->margin - wanted) / 32;
+	p->margin = MAX(MIN(p->margin, PACER_MARGIN_MOST_NS), PACER_MARGIN_LEAST_NS);
+}
+
 bool pacer_hold(const struct pacer_clock *clock, uint64_t ns, const atomic_bool *stop)
 {
-	bool waited;
+	struct wait w = { .clock = clock, .due = ns, .spin_ns = PACER_MARGIN_FIRST_NS };
 
-	return wait_until(clock, ns, PACER_SPIN_NS, stop, &waited);
+	return wait_until(&w, stop);
 }
 
 static void record(struct pacer *p, uint64_t now, uint64_t late)
@@ -119,13 +147,15 @@ static void record(struct pacer *p, uint64_t now, uint64_t late)
 static bool begin_burst(struct pacer *p, const atomic_bool *stop)
 {
 	uint64_t k = pacer_number(p, p->next), due = p->base + rate_due(p->conf.plan, k), now, late;
-	bool waited;
+	struct wait w = { .clock = p->conf.clock, .due = due - p->conf.ahead_ns, .spin_ns = spin_ns(p) };
 
-	now = wait_until(p->conf.clock, due - p->conf.ahead_ns, modes[p->conf.mode].spin_ns, stop, &waited);
+	now = wait_until(&w, stop);
 	if (!now)
 		return false;
+	if (w.overslept != UINT64_MAX)
+		learn_margin(p, w.overslept);
 	late = clock_elapsed(due, now);
-	if (waited)
+	if (w.waited)
 		p->run = 0;
 	record(p, now, late);
 	if (late > PACER_CATCHUP_NS) {

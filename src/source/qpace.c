@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "net/route.h"
 
 /* Packets are handed over so long before their time: waking up and the system calls are done by then. At 300,000 per second 60 of them wait, of the 100 that
  * fq holds for a flow (flow_limit). */
@@ -69,15 +68,6 @@ static int set_rate(const struct source_conf *conf, const struct flows *flows, s
 	return 0;
 }
 
-/* The interface by which datagrams go. */
-static int device(const struct source_conf *conf, const struct flows *flows, unsigned *index, struct err *err)
-{
-	if (!conf->device)
-		return route_device(&conf->dst, &flows->flow[0].sock.local, (uint32_t)conf->mark, index, err);
-	*index = if_nametoindex(conf->device);
-	return *index ? 0 : err_sys(err, errno, "--bind-dev %s", conf->device);
-}
-
 int qpace_set(struct source_conf *conf, const struct flows *flows, struct err *err)
 {
 	char name[IF_NAMESIZE] = "?";
@@ -87,7 +77,7 @@ int qpace_set(struct source_conf *conf, const struct flows *flows, struct err *e
 
 	if (conf->pace != PACER_TXTIME && conf->pace != PACER_FQ)
 		return 0;
-	ret = device(conf, flows, &index, err);
+	ret = flows_device(flows, conf, &index, err);
 	if (!ret)
 		ret = qdisc_of(index, &q, err);
 	if (ret)

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "source/rate_times.h"
 
 static double pps(uint64_t millionths)
 {
@@ -59,6 +60,8 @@ uint64_t rate_due(const struct rate_plan *plan, uint64_t k)
 	const struct rate_segment *s = find(plan, k);
 	uint64_t ns;
 
+	if (plan->times)
+		return rate_times_due(plan, k);
 	if (s->from == s->to)
 		ns = steady(k - s->first, s->lead, s->from);
 	else
@@ -71,6 +74,8 @@ double rate_at(const struct rate_plan *plan, uint64_t k)
 	const struct rate_segment *s = find(plan, k);
 	double a = pps(s->from);
 
+	if (plan->times)
+		return 0;
 	return s->from == s->to ? a : sqrt(fmax(a * a + 2 * slope(s) * inside(s, k), 0));
 }
 
@@ -104,6 +109,8 @@ double rate_sum(const struct rate_plan *plan, uint64_t ns)
 	const struct rate_segment *s = &plan->segment[plan->n - 1];
 	double t;
 
+	if (plan->times)
+		return rate_times_sum(plan, rate_before(plan, ns == UINT64_MAX ? ns : ns + 1), ns);
 	while (s > plan->segment && s->start_ns > ns)
 		s--;
 	t = (double)(ns - s->start_ns < s->ns ? ns - s->start_ns : s->ns) / (double)NSEC_PER_SEC;

@@ -38,10 +38,18 @@ struct rate_plan {
 	struct rate_segment segment[RATE_SEGMENTS];
 	uint64_t end_ns;    /* UINT64_MAX: it goes on for ever */
 	uint64_t total;     /* datagrams that are due before end_ns; UINT64_MAX: no end */
+	/* Times of a capture instead of segments: rate_from_times. */
+	const uint64_t *times; /* NULL: segments */
+	uint64_t count, period_ns;
+	double speed;
 };
 
 /* mean: bytes of payload, for rates in bits. -EINVAL with a sentence that names --rate. */
 int rate_parse(const char *text, double mean, struct rate_plan *out, struct err *err);
+
+/* A plan where datagram k has the time times[k % count], again and again with a mean gap between the last and the first, all of it `speed` times as fast. times:
+ * ns, never falling, the first 0; borrowed. There is no end. */
+void rate_from_times(struct rate_plan *out, const uint64_t *times, uint64_t count, double speed);
 
 /* One rate and no end. */
 static inline int rate_is_steady(const struct rate_plan *plan)
@@ -52,7 +60,7 @@ static inline int rate_is_steady(const struct rate_plan *plan)
 /* When datagram k < total is due, in ns since the plan began. UINT64_MAX: not within 500 years. */
 uint64_t rate_due(const struct rate_plan *plan, uint64_t k);
 
-/* Datagrams per second when datagram k is due. */
+/* Datagrams per second when datagram k is due. With times 0: each has its own, so that nothing goes out together. */
 double rate_at(const struct rate_plan *plan, uint64_t k);
 
 /* The first number behind the segment that k belongs to; UINT64_MAX: there is none. */

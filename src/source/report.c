@@ -194,11 +194,27 @@ static void notice_ports(const struct source_conf *conf, const struct flows *flo
 			   conf->flows);
 }
 
+static void notice_spread(const struct source_conf *conf, const struct flows *flows)
+{
+	const bool sink = conf->spread.kind == SPREAD_SINK;
+	unsigned least, most;
+
+	if (!conf->spread.kind)
+		return;
+	spread_least_most(&flows->spread, &least, &most);
+	log_notice("--spread: %u flows on %u %s, %u to %u on each", flows->n, conf->spread.queues, sink ? "workers" : "queues", least, most);
+}
+
 void report_notices(const struct source_conf *conf, const struct flows *flows)
 {
 	char text[256];
 
+	notice_spread(conf, flows);
 	notice_mtu(conf, flows);
+	if (conf->pcap_text && *capture_left_out(&conf->capture, text, sizeof(text)))
+		log_notice("--pcap %s: %s", conf->pcap_text, text);
+	if (conf->capture.truncated)
+		log_warning("--pcap %s: the file ends within a packet; what is before it is sent", conf->pcap_text);
 	notice_ports(conf, flows);
 	if (sock_buffer_shortfall(&flows->flow[0].sock.sndbuf, text, sizeof(text)))
 		log_notice("%s", text);

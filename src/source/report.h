@@ -12,6 +12,8 @@
 #ifndef SOURCE_REPORT_H
 #define SOURCE_REPORT_H
 
+#include "source/answers.h"
+#include "source/local_loss.h"
 #include "source/workers.h"
 
 struct report_row {
@@ -46,6 +48,8 @@ struct report {
 	bool signalled;               /* a signal ended the run */
 	int gso_errno;                /* why GSO was turned off; 0 = it was not */
 	uint64_t withheld, reordered, duplicated; /* of all flows: impair.h */
+	const struct local_loss *loss; /* of this host, in a sum; NULL: it was not looked at. The caller sets it */
+	const struct answers_sum *dns; /* NULL: no DNS. The caller sets it */
 	uint64_t trailers;            /* accepted; UINT64_MAX: none were asked for. The caller sets it */
 };
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/utsname.h>
 
 #include "base/record.h"
@@ -68,6 +69,30 @@ static json_t *source_ports(const struct flows *flows)
 	return list;
 }
 
+/* How the source ports were chosen, and what came of it. */
+static json_t *spread(const struct spread *s)
+{
+	const struct spread_plan *plan = s->plan;
+	char key[3 * TOEPLITZ_KEY_MOST] = "";
+	unsigned least, most;
+	json_t *o;
+
+	if (!plan)
+		return json_null();
+	o = json_object();
+	for (unsigned i = 0; i < plan->rss.key.len; i++)
+		snprintf(key + strlen(key), 4, "%s%02x", i ? ":" : "", plan->rss.key.byte[i]);
+	spread_least_most(s, &least, &most);
+	record_add_text(o, "receiver", spread_name(plan->kind));
+	record_add_uint(o, "queues", plan->queues);
+	record_add_text(o, "device", plan->device);
+	record_add_text(o, "key", plan->kind == SPREAD_RSS ? key : NULL);
+	add_known(o, "table", plan->kind == SPREAD_RSS ? plan->rss.n : UINT64_MAX);
+	record_add_uint(o, "flows_least", least);
+	record_add_uint(o, "flows_most", most);
+	return o;
+}
+
 static json_t *sndbuf(const struct sock_buffer *b)
 {
 	json_t *o = json_object();
@@ -75,6 +100,28 @@ static json_t *sndbuf(const struct sock_buffer *b)
 	add_known(o, "asked", b->asked ? b->asked : UINT64_MAX);
 	record_add_uint(o, "granted", b->granted);
 	record_add_bool(o, "forced", b->forced);
+	return o;
+}
+
+static json_t *capture(const struct source_conf *conf)
+{
+	const struct capture_facts *c = &conf->capture;
+	json_t *o, *left_out;
+
+	if (!conf->pcap_text)
+		return json_null();
+	o = json_object();
+	left_out = json_object();
+	record_add_text(o, "file", conf->pcap_text);
+	record_add_uint(o, "packets", c->packets);
+	record_add_uint(o, "datagrams", conf->messages.n);
+	for (unsigned i = UNWRAP_OTHER; i < UNWRAP_N; i++)
+		record_add_uint(left_out, unwrap_name[i], c->found[i]);
+	record_add_uint(left_out, "too_large", c->too_large);
+	record_add(o, "left_out", left_out);
+	record_add_uint(o, "backwards", c->backwards);
+	record_add_number(o, "span_s", (double)c->span_ns / (double)NSEC_PER_SEC);
+	record_add_bool(o, "truncated", c->truncated);
 	return o;
 }
 
@@ -101,11 +148,13 @@ static int header(const struct source_conf *conf, const struct flows *flows, str
 	record_add_uint(line, "destinations", conf->to.n);
 	record_add_uint(line, "flows", flows->n);
 	record_add(line, "source_ports", source_ports(flows));
+	record_add(line, "spread", spread(&flows->spread));
 	add_known(gso, "asked", conf->gso ? conf->gso : UINT64_MAX);
 	record_add_uint(gso, "obtained", conf->segments);
 	record_add_uint(gso, "self_test_messages", conf->probe.messages);
 	record_add_uint(gso, "self_test_datagrams", conf->probe.datagrams);
 	record_add(line, "gso", gso);
+	record_add(line, "pcap", capture(conf));
 	add_known(line, "mtu", flows->mtu ? flows->mtu : UINT64_MAX);
 	add_known(line, "fragments_per_datagram", flows->fragments ? flows->fragments : UINT64_MAX);
 	record_add(line, "sndbuf", sndbuf(&first->sndbuf));
@@ -204,6 +253,47 @@ static json_t *pace(const struct report *r)
 	return o;
 }
 
+static json_t *dns(const struct report *r)
+{
+	const struct answers_sum *d = r->dns;
+	json_t *o, *rcodes;
+
+	if (!d)
+		return json_null();
+	o = json_object();
+	rcodes = json_object();
+	record_add_uint(o, "asked", d->asked);
+#define X(name, help) record_add_uint(o, #name, d->counts.name);
+	ANSWERS_COUNTERS(X)
+#undef X
+	record_add_uint(o, "lost", d->lost);
+	record_add_uint(o, "outstanding", d->outstanding);
+	record_add_uint(o, "socket_drops", d->socket_drops);
+	for (unsigned i = 0; i < DNS_RCODES; i++)
+		if (d->counts.rcode[i])
+			record_add_uint(rcodes, dns_rcode_name(i), d->counts.rcode[i]);
+	record_add(o, "rcodes", rcodes);
+	add_known(o, "latency_min_ns", d->counts.answered ? d->counts.latency_min_ns : UINT64_MAX);
+	record_add_number(o, "latency_mean_ns", d->counts.answered ? (double)d->counts.latency_sum_ns / (double)d->counts.answered : NAN);
+	add_percentiles(o, "latency", &d->counts.latency);
+	return o;
+}
+
+static json_t *local_loss(const struct local_loss *l)
+{
+	json_t *o;
+
+	if (!l)
+		return json_null();
+	o = json_object();
+	record_add_text(o, "device", l->index ? l->device : NULL);
+	record_add_text(o, "qdisc", l->qdisc[0] ? l->qdisc : NULL);
+	add_known(o, "qdisc_drops", l->qdisc_drops);
+	add_known(o, "tx_dropped", l->tx_dropped);
+	add_known(o, "sndbuf_errors", l->sndbuf_errors);
+	return o;
+}
+
 static json_t *threads(const struct report *r)
 {
 	json_t *list = json_array();
@@ -247,6 +337,8 @@ static int report(const struct report *r, struct err *err)
 		add_known(line, "trailers", r->trailers);
 		record_add(line, "gso", gso(r));
 		record_add(line, "pace", pace(r));
+		record_add(line, "dns", dns(r));
+		record_add(line, "local_loss", local_loss(r->loss));
 		record_add(line, "threads", threads(r));
 	} else {
 		record_add_bool(line, "partial", r->partial);

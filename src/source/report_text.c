@@ -111,7 +111,7 @@ static void print_packets(const struct report *r)
 static void print_percentiles(const char *what, const struct hist *h)
 {
 	if (h->n)
-		printf("  %s by us: p50 %.1f p90 %.1f p99 %.1f p99.9 %.1f max %.1f\n", what, (double)hist_permille(h, 500) / 1e3,
+		printf("  %s us: p50 %.1f p90 %.1f p99 %.1f p99.9 %.1f max %.1f\n", what, (double)hist_permille(h, 500) / 1e3,
 		       (double)hist_permille(h, 900) / 1e3, (double)hist_permille(h, 990) / 1e3, (double)hist_permille(h, 999) / 1e3,
 		       (double)h->max / 1e3);
 }
@@ -124,9 +124,33 @@ static void print_pace(const struct report *r)
 	printf("  pace: target %s, achieved %s pps; within 20 us of their time %s %% of %" PRIu64 " bursts; largest burst %" PRIu64
 	       "; schedule moved %" PRIu64 " times\n", decimal(r->target, 1, target), decimal(r->achieved, 1, achieved),
 	       decimal(100. * (double)p->on_time / (double)p->bursts, 2, on_time), p->bursts, p->largest, p->moved);
-	print_percentiles("bursts late", &p->lateness);
+	print_percentiles("bursts late by", &p->lateness);
 	if (r->conf->pace < PACER_TXTIME)
-		print_percentiles("gaps off", &p->gap);
+		print_percentiles("gaps off by", &p->gap);
+}
+
+static void print_dns(const struct answers_sum *d)
+{
+	const struct answers_counts *c = &d->counts;
+	const char *comma = "";
+
+	printf("  dns: asked %" PRIu64 ", answered %" PRIu64 " (%.2f %%), late %" PRIu64 ", lost %" PRIu64, d->asked, c->answered,
+	       d->asked ? 100. * (double)c->answered / (double)d->asked : 0., c->late, d->lost);
+	if (d->outstanding)
+		printf(", outstanding %" PRIu64, d->outstanding);
+	if (c->unexpected || c->malformed || c->truncated)
+		printf(", unexpected %" PRIu64 ", malformed %" PRIu64 ", truncated %" PRIu64, c->unexpected, c->malformed, c->truncated);
+	if (d->socket_drops)
+		printf(", dropped by the sockets %" PRIu64, d->socket_drops);
+	printf("\n  rcodes: ");
+	for (unsigned i = 0; i < DNS_RCODES; i++) {
+		if (!c->rcode[i])
+			continue;
+		printf("%s%" PRIu64 " %s", comma, c->rcode[i], dns_rcode_name(i));
+		comma = ", ";
+	}
+	printf("%s\n", *comma ? "" : "-");
+	print_percentiles("latency", &c->latency);
 }
 
 static int report(const struct report *r, struct err *err)
@@ -149,6 +173,9 @@ static int report(const struct report *r, struct err *err)
 		printf("  GSO was turned off: the kernel refused UDP_SEGMENT with %s\n",
 		       stats_errno_name(r->gso_errno));
 	print_packets(r);
+	if (conf->zerocopy)
+		printf("  zero copy: the kernel copied %" PRIu64 " of %" PRIu64 " messages all the same\n",
+		       r->total.stats.zerocopy_copied, r->total.stats.messages);
 	if (impair_any(&conf->impair))
 		printf("  faults made: %" PRIu64 " withheld, %" PRIu64 " reordered, %" PRIu64 " duplicated\n", r->withheld, r->reordered,
 		       r->duplicated);
@@ -156,6 +183,8 @@ static int report(const struct report *r, struct err *err)
 		printf("  trailers: %" PRIu64 "\n", r->trailers);
 	if (conf->rate.n)
 		print_pace(r);
+	if (r->dns)
+		print_dns(r->dns);
 	return flush(err);
 }
 

@@ -22,6 +22,7 @@
 	X(fragments, "messages of --sender raw that were fragments")                  \
 	X(incomplete, "sent datagrams of which no receiver gets all fragments")       \
 	X(calls, "send system calls, failed ones too")                                \
+	X(zerocopy_copied, "messages of --zerocopy that the kernel copied after all") \
 	X(bytes, "payload bytes of the accepted datagrams, as far as they went out")
 
 /* Refused datagrams are counted by errno: what a UDP send may return on Linux. Anything else is counted under

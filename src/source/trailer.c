@@ -5,27 +5,25 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "net/seqhdr.h"
 #include "source/tx.h"
 
 /* Waited before each round: a receiver that makes room at all has made some by then. Short, because a receiver that collects whole batches
  * cannot tell when the last datagram before a trailer came. */
 static const uint64_t pauses_ns[] = { 0, NSEC_PER_MSEC, 10 * NSEC_PER_MSEC };
 
-static bool send_one(const struct source_conf *conf, const struct raw *raw, struct flow *flow)
+static bool send_one(const struct source_conf *conf, const struct raw *raw, struct flow *flow, const struct seqhdr_sums *sums)
 {
 	const struct seqhdr header = {
-		.kind = SEQHDR_TRAILER,
 		.run = conf->run,
 		.stream = flow->stream,
 		.sequence = impair_end(&conf->impair, flow->sequence),
 	};
-	unsigned char data[SEQHDR_SHORT];
+	unsigned char data[SEQHDR_TRAILER_SIZE];
 	const struct sockaddr *to = conf->addressed ? &conf->dst.sa : NULL;
 	socklen_t len = conf->addressed ? conf->dst.len : 0;
 	ssize_t n;
 
-	seqhdr_write(data, sizeof(data), &header);
+	seqhdr_write_trailer(data, sizeof(data), &header, sums);
 	if (conf->sender == TX_RAW)
 		return !raw_send(raw, flow, &conf->dst, data, sizeof(data));
 	n = sendto(flow->fd, data, sizeof(data), MSG_DONTWAIT, to, len);
@@ -34,16 +32,16 @@ static bool send_one(const struct source_conf *conf, const struct raw *raw, stru
 	return n >= 0;
 }
 
-uint64_t trailer_send(const struct source_conf *conf, const struct flows *flows)
+uint64_t trailer_send(const struct source_conf *conf, const struct flows *flows, const struct seqhdr_sums *sums)
 {
-	uint64_t sent = 0;
+	struct seqhdr_sums now = *sums;
 
 	for (unsigned round = 0; round < ARRAY_SIZE(pauses_ns); round++) {
 		const struct timespec pause = { .tv_nsec = (long)pauses_ns[round] };
 
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
 		for (unsigned i = 0; i < flows->n; i++)
-			sent += send_one(conf, &flows->raw, &flows->flow[i]);
+			now.trailers += send_one(conf, &flows->raw, &flows->flow[i], &now);
 	}
-	return sent;
+	return now.trailers;
 }

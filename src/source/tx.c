@@ -10,7 +10,7 @@
 const struct tx_ops *const tx_table[] = {
 	[TX_SENDMMSG] = &tx_sendmmsg, [TX_SENDMSG] = &tx_sendmsg, [TX_SENDTO] = &tx_sendto,
 	[TX_SEND] = &tx_send,	      [TX_WRITE] = &tx_write,     [TX_SEGMENT] = &tx_segment,
-	[TX_RAW] = &tx_raw,
+	[TX_URING] = &tx_uring,       [TX_RAW] = &tx_raw,
 };
 
 static int init_names(struct tx *tx, const struct tx_conf *conf, struct err *err)
@@ -50,7 +50,7 @@ int tx_init(struct tx *tx, const struct tx_conf *conf, struct random *r, struct 
 	struct payload_conf payload = conf->payload;
 	int ret;
 
-	*tx = (struct tx){ .ops = conf->ops, .segments = 1 };
+	*tx = (struct tx){ .ops = conf->ops, .segments = 1, .stop = conf->stop };
 	payload.slots = conf->batch * conf->segments;
 	ret = payload_init(&tx->payload, &payload, r, err);
 	if (!ret)

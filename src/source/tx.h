@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdalign.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 
 #include "source/dst.h"
@@ -17,8 +18,8 @@
 #include "source/payload.h"
 
 /* Order of tx_table, and of the choices of --sender. */
-enum tx_index { TX_SENDMMSG, TX_SENDMSG, TX_SENDTO, TX_SEND, TX_WRITE, TX_SEGMENT, TX_RAW, TX_AUTO };
-#define TX_NAMES "sendmmsg|sendmsg|sendto|send|write|gso|raw|auto"
+enum tx_index { TX_SENDMMSG, TX_SENDMSG, TX_SENDTO, TX_SEND, TX_WRITE, TX_SEGMENT, TX_URING, TX_RAW, TX_AUTO };
+#define TX_NAMES "sendmmsg|sendmsg|sendto|send|write|gso|uring|raw|auto"
 
 enum tx_cap {
 	TX_GSO = 1 << 0,     /* a message may hold several datagrams (UDP_SEGMENT control message) */
@@ -33,6 +34,7 @@ struct tx_result {
 	unsigned sent;     /* datagrams accepted, a prefix of those given */
 	unsigned messages; /* messages accepted: what UdpOutDatagrams counts; TX_PACKETS: packets */
 	unsigned calls;    /* system calls made */
+	unsigned copied;   /* zero copy: of the accepted messages those of which the kernel copied the data all the same */
 	int error;         /* positive errno, 0 = none. sendmmsg does not tell the error behind a short count: it shows
 	                      itself at the next call, or not at all when it was of the passing kind */
 	/* TX_PACKETS */
@@ -57,7 +59,10 @@ struct tx_ops {
 	void (*send)(struct tx *tx, struct flow *flow, unsigned first, unsigned end, struct tx_result *result);
 };
 
-extern const struct tx_ops tx_sendmmsg, tx_sendmsg, tx_sendto, tx_send, tx_write, tx_segment, tx_raw;
+extern const struct tx_ops tx_sendmmsg, tx_sendmsg, tx_sendto, tx_send, tx_write, tx_segment, tx_uring, tx_raw;
+
+/* In tx_uring.c: 0 when this build and this kernel have the sender uring, with zero copy where that is asked for. Leaves nothing behind. Any thread. */
+int tx_uring_check(bool zerocopy, struct err *err);
 
 /* All senders, by enum tx_index; TX_AUTO has none. */
 extern const struct tx_ops *const tx_table[];
@@ -72,6 +77,7 @@ struct tx {
 	const struct tx_ops *ops;
 	struct payload payload;
 	unsigned segments;       /* datagrams per message in force; 1 = plain */
+	const atomic_bool *stop; /* as in struct tx_conf */
 	struct addr *name;       /* destination of each slot; NULL: that of the connected socket; owned */
 	void *own;               /* of ops->open */
 	/* TX_GSO senders: message k holds slots k * segments and on */
@@ -90,6 +96,8 @@ struct tx_conf {
 	unsigned batch;      /* messages */
 	unsigned segments;   /* datagrams per message, 1 = plain; more only with one size */
 	bool timed;          /* messages carry times; TX_GSO senders only */
+	bool zerocopy;       /* uring only */
+	const atomic_bool *stop; /* ends a wait for the kernel; NULL: nothing does */
 	bool addressed;      /* sockets are not connected: each datagram gets an address */
 	struct addr dst;     /* where addresses are fixed: TX_ALWAYS */
 	const struct raw *raw; /* TX_PACKETS */

@@ -7,6 +7,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "source/asked.h"
+
 enum verdict { AGAIN, PLAIN, REFUSED, FATAL };
 
 /* gso: the message held segments; required: it has to (--gso require). */
@@ -77,6 +79,8 @@ static int handle_error(struct worker *w, const struct flow *flow, unsigned firs
 		break;
 	}
 	stats_refused(&w->stats, error, n);
+	if (w->asked)
+		asked_cancel(w->asked, flow->stream, end, first, n);
 	payload_number(&w->tx.payload, first + n, end, flow->stream, flow->sequence);
 	pause_after(w, error);
 	return n;
@@ -94,6 +98,7 @@ static void count(struct worker *w, unsigned first, const struct tx_result *r)
 	stats_add(&w->stats.at.sent, r->sent);
 	stats_add(&w->stats.at.messages, r->messages);
 	stats_add(&w->stats.at.calls, r->calls);
+	stats_add(&w->stats.at.zerocopy_copied, r->copied);
 	if (!(w->tx.ops->caps & TX_PACKETS))
 		return;
 	stats_add(&w->stats.at.fragments, r->fragments);
@@ -108,12 +113,25 @@ static void take_messages(struct worker *w, unsigned n)
 		payload_copy(&w->tx.payload, slot, pacer_number(&w->pacer, w->tried + slot));
 }
 
+/* DNS: the queries of the batch get their ids, and wait for their answers from the time that they were to be sent. */
+static void ask(struct worker *w, const struct flow *flow, unsigned n)
+{
+	uint64_t now = w->asked ? clock_mono() : 0;
+
+	for (unsigned slot = 0; slot < n && w->asked; slot++) {
+		uint64_t i = w->tried + slot;
+
+		asked_put(w->asked, flow->stream, &w->tx.payload, slot, pacer_number(&w->pacer, i), w->conf->rate.n ? pacer_due(&w->pacer, i) : now);
+	}
+}
+
 int worker_batch(struct worker *w, struct flow *flow, unsigned n)
 {
 	unsigned first = 0;
 
 	take_messages(w, n);
 	tx_draw(&w->tx, n, &w->walk, &w->random);
+	ask(w, flow, n);
 	put_times(w, n);
 	payload_number(&w->tx.payload, 0, n, flow->stream, flow->sequence);
 	while (first < n && !stopping(w)) {
@@ -131,6 +149,8 @@ int worker_batch(struct worker *w, struct flow *flow, unsigned n)
 			return done;
 		first += done;
 	}
+	if (w->asked && first < n)
+		asked_cancel(w->asked, flow->stream, n, first, n - first);
 	w->tried += n;
 	return 0;
 }
@@ -172,6 +192,8 @@ int worker_prepare(struct worker *w)
 		.addressed = conf->addressed,
 		.dst = conf->dst,
 		.timed = conf->pace == PACER_TXTIME,
+		.zerocopy = conf->zerocopy,
+		.stop = w->stop,
 		.raw = &w->flows->raw,
 		.payload = {
 			.size = &conf->size,
@@ -185,6 +207,7 @@ int worker_prepare(struct worker *w)
 	char name[16]; /* TASK_COMM_LEN: for top -H and the like */
 	int ret;
 
+	w->asked = w->flows->asked ? &w->flows->asked[w->index] : NULL;
 	snprintf(name, sizeof(name), "source-%u", w->index);
 	prctl(PR_SET_NAME, name);
 	unshare(CLONE_FILES); /* a table that no other thread uses: the kernel then counts no reference in each call, some 2 % of its cost */

@@ -34,6 +34,7 @@ struct worker {
 	int cpu;                  /* to be pinned to; -1 = none */
 	const struct source_conf *conf;
 	struct flows *flows;
+	struct asked *asked;      /* DNS; NULL: none */
 	atomic_bool *stop;        /* of all threads: set from outside, or here when the thread cannot go on */
 	/* of the thread */
 	struct tx tx;

@@ -23,11 +23,13 @@ static void *thread_main(void *data)
 {
 	struct member *m = data;
 	struct workers *team = m->team;
+	bool ready = !worker_prepare(&m->worker);
 
-	if (worker_prepare(&m->worker))
+	if (!ready)
 		atomic_store(&team->stop, true);
 	meet(team);
-	worker_run(&m->worker, team->base_ns);
+	if (ready)
+		worker_run(&m->worker, team->base_ns);
 	atomic_fetch_sub(&team->running, 1);
 	team->ended(team->ended_data);
 	return NULL;
@@ -133,6 +135,20 @@ int workers_stop(struct workers *team, struct err *err)
 	for (unsigned i = 0; i < team->started; i++)
 		pthread_join(team->member[i].thread, NULL);
 	return first_error(team, err);
+}
+
+struct seqhdr_sums workers_sums(const struct workers *team)
+{
+	struct seqhdr_sums sums = { .segments = 1 };
+
+	for (unsigned i = 0; i < team->started; i++) {
+		struct stats one;
+
+		stats_snapshot(&team->member[i].worker.stats, &one);
+		sums.datagrams += one.sent;
+		sums.segments = (uint16_t)MAX(sums.segments, team->member[i].worker.conf->segments);
+	}
+	return sums;
 }
 
 void workers_free(struct workers *team)

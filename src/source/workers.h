@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "net/seqhdr.h"
 #include "source/worker.h"
 
 struct member {
@@ -45,6 +46,9 @@ unsigned workers_running(const struct workers *team);
 /* Ends the run: they stop within a system call (at most 50 ms when the send buffer is stuck) or a slice of sleep
  * (50 ms); then waits for them. Returns 0, or the error of the first that failed (err may be NULL). */
 int workers_stop(struct workers *team, struct err *err);
+
+/* For trailers: what the kernel has accepted, and the segments in use at the end. After workers_stop. */
+struct seqhdr_sums workers_sums(const struct workers *team);
 
 /* After workers_stop, or a failed workers_start. */
 void workers_free(struct workers *team);

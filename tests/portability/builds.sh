@@ -68,6 +68,33 @@ same_tarball() {
 	cmp "$one"/udpsink-*.tar.xz "$out"/udpsink-*.tar.xz
 }
 
+# The optional libraries are left out: it builds, says so, refuses what needs them, and still knows the same options.
+without_libraries() {
+	mkdir "$scratch/without" || return
+	configure_at "$scratch/without" "$two/configure" --without-liburing --without-libpcap --enable-werror || return
+	make -s -C "$scratch/without" -j2 CFLAGS=-O0 udp_source || return
+	"$scratch/without/udp_source" --version -v | grep -q 'liburing none, libpcap none' || { echo "--version -v names a library"; return 1; }
+	refuses "--sender uring" "built without liburing" && refuses "--pcap $0" "built without libpcap" || return
+	"$out/udp_source" --dump-options >"$scratch/with.options" && "$scratch/without/udp_source" --dump-options | cmp - "$scratch/with.options"
+}
+
+# refuses OPTIONS SENTENCE
+refuses() {
+	# shellcheck disable=SC2086 # a list of words
+	! "$scratch/without/udp_source" $1 127.0.0.1 2>"$scratch/refused" || { echo "$1 is not refused"; return 1; }
+	grep -q "$2" "$scratch/refused" || { cat "$scratch/refused"; return 1; }
+}
+
+# --with-liburing=yes does without nothing, and does not take what is no choice; the other libraries share its macro.
+strict_library() {
+	mkdir "$scratch/strict" || return
+	! (cd "$scratch/strict" && PKG_CONFIG_LIBDIR=/nowhere JANSSON_CFLAGS=' ' JANSSON_LIBS=-ljansson "$two/configure" --quiet --cache-file="$scratch/strict/cache" \
+		--with-liburing=yes) >"$scratch/strict.log" 2>&1 || { echo "configure went on without liburing"; return 1; }
+	grep -q 'liburing 2.3 or later not found' "$scratch/strict.log" || { cat "$scratch/strict.log"; return 1; }
+	! (cd "$scratch/strict" && "$two/configure" --quiet --cache-file="$scratch/strict/cache" --with-liburing=perhaps) >"$scratch/strict.log" 2>&1 &&
+		grep -q 'takes auto, yes or no' "$scratch/strict.log" || { cat "$scratch/strict.log"; return 1; }
+}
+
 # A host that differs from the build machine makes configure refuse to run what it compiled; the compiler itself stays.
 cross_configure() {
 	mkdir "$scratch/cross"
@@ -78,7 +105,7 @@ cross_configure() {
 	grep -nE 'rpl_|define (malloc|realloc) ' "$scratch/cross/config.h" | nothing "replaced functions"
 }
 
-plan 8
+plan 10
 check "make distdir" distribution || exit 0
 check "builds in the source tree" in_tree
 check "builds out of a read-only source tree" out_of_tree
@@ -87,3 +114,5 @@ check "R133 programs are the same bytes in both" same_bytes
 check "R133 no path and no host name in the programs" no_traces
 check "R133 tarballs are the same bytes" same_tarball
 check "R130 configure works for another host" cross_configure
+check "R51 builds without liburing and libpcap, and refuses what needs them" without_libraries
+check "--with-liburing=yes needs it, and other words are refused" strict_library

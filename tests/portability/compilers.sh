@@ -8,7 +8,7 @@
 flags="-I$TOP_SRCDIR/src -include $TOP_BUILDDIR/config.h -pthread
 	-Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes
 	-Wformat=2 -Wundef -Wvla -Wwrite-strings -Werror -Werror=implicit-function-declaration -fsyntax-only"
-libraries="$(configured JANSSON_CFLAGS) $(configured LIBEV_CFLAGS)"
+libraries="$(configured JANSSON_CFLAGS) $(configured LIBEV_CFLAGS) $(configured LIBURING_CFLAGS)"
 
 # each COMPILER FLAGS...: all sources; goes on after a failure, to show them all.
 each() {
@@ -20,11 +20,11 @@ each() {
 	return $rc
 }
 
-# musl-gcc hides /usr/include. What is no part of a C library (the kernel's headers, the two libraries) is linked into a directory
+# musl-gcc hides /usr/include. What is no part of a C library (the kernel's headers, the libraries) is linked into a directory
 # of its own, so that glibc's headers cannot slip in.
 musl_headers() {
 	mkdir "$scratch/musl"
-	for header in linux asm-generic mtd ev.h jansson.h; do
+	for header in linux asm-generic mtd ev.h jansson.h liburing.h liburing pcap.h pcap; do
 		[ ! -e "/usr/include/$header" ] || ln -s "/usr/include/$header" "$scratch/musl/"
 	done
 	multiarch=/usr/include/$(gcc -print-multiarch)

@@ -28,9 +28,10 @@ directions() {
 include_directions() {
 	directions base base &&
 		directions net base net &&
+		directions counters base net counters &&
 		directions engine base net engine &&
-		directions sink base net engine sink &&
-		directions source base net source
+		directions sink base net counters engine sink &&
+		directions source base net counters source
 }
 
 includes() {

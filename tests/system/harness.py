@@ -33,7 +33,7 @@ import programs
 import udp
 from check import WAIT, Failure, Skip, between, equal, fail, skip, wait_until  # noqa: F401 (for the tests)
 from netns import Namespace, NoNamespace, die_with_parent, enter_private, ip, veth  # noqa: F401
-from programs import (TOP_BUILDDIR, Program, Sink, Source, built, engines, module, port_of, scratch, strace,  # noqa: F401
+from programs import (TOP_BUILDDIR, Program, Sink, Source, built, by, engines, module, port_of, scratch, strace,  # noqa: F401
                       strict_json)
 from udp import free_port, have_ipv6, need_ipv6, queued, socket_drops, udp_socket, udp_table  # noqa: F401
 

@@ -6,10 +6,10 @@ TESTS += $(system_tests)
 EXTRA_DIST += $(system_modules) $(system_tests)
 
 # udp_source against a plain receiver.
-source_system_tests = %D%/test_source.py %D%/test_source_faults.py %D%/test_source_net.py %D%/test_source_pace.py %D%/test_source_raw.py %D%/test_source_spread.py \
-	%D%/test_source_traffic.py
+source_system_tests = %D%/test_source.py %D%/test_source_dns.py %D%/test_source_faults.py %D%/test_source_loss.py %D%/test_source_net.py %D%/test_source_pace.py %D%/test_source_pcap.py %D%/test_source_raw.py %D%/test_source_rss.py %D%/test_source_spread.py \
+	%D%/test_source_traffic.py %D%/test_source_upstream.py %D%/test_source_uring.py
 TESTS += $(source_system_tests)
-EXTRA_DIST += %D%/receiver.py %D%/traffic.py $(source_system_tests)
+EXTRA_DIST += %D%/captures.py %D%/dns_server.py %D%/receiver.py %D%/traffic.py $(source_system_tests)
 
 # udp_sink: each engine against traffic whose numbers are known.
 sink_system_tests = %D%/test_sink_matrix.py

@@ -225,6 +225,22 @@ class Source(Program):
         super().__init__([built("udp_source"), *extra, *args], **options)
 
 
+_lacking = {}  # sender: why it cannot be used here, or None
+
+
+def by(sender):
+    """Arguments that choose a sender, which may have options of its own behind it ("uring --zerocopy"); skips where this build or this
+    kernel lacks it."""
+    args = ["--sender", *sender.split()]
+    if "uring" in args and sender not in _lacking:
+        # It gets no further than the device. What is refused before that is the sender.
+        answer = Source(*args, "--bind-dev", "no-such-dev", "127.0.0.1").finish(1).stderr
+        _lacking[sender] = None if "no-such-dev" in answer else answer.strip()
+    if _lacking.get(sender):
+        skip(_lacking[sender])
+    return args
+
+
 def engines():
     """Names of the engines that this build has and this host can run, from udp_sink --list-engines."""
     listing = Program([built("udp_sink"), "--list-engines"]).finish().stdout

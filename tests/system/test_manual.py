@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 
+from captures import can_replay, capture, ip
+from dns_server import Server
 from harness import TOP_SRCDIR, WAIT, Program, Sink, Source, built, cases, engines, equal, fail, main, skip, test, wait_until
 
 PAGES = {"udp_sink": "udp_sink.8", "udp_source": "udp_source.1"}
@@ -233,11 +235,19 @@ def source_records():
     "each member of udp_source's records is described in udpsink-report(5), and no other is"
     section, common = "RECORDS OF UDP_SOURCE", {"run_id", "sender"}
     sink = Sink("--listen", "127.0.0.1:0", "--count", 0)
-    source = Source("--rate", 1000, "--interval", "20ms", "--count", 100, "127.0.0.1:%d" % sink.port).finish()
+    source = Source("--rate", 1000, "--spread", "rss:2", "--interval", "20ms", "--count", 100, "127.0.0.1:%d" % sink.port).finish()
+    described, found = set(member_names(section, "header, udp_source")), set(members(source.record("header")))
+    if can_replay():
+        path = capture([(0, ip(b"x"))])
+        found |= set(members(Source("--pcap", path, "127.0.0.1:%d" % sink.port).finish().record("header")))
+    else:
+        described = {m for m in described if not m.startswith("pcap.")}
+    same(described, found, "header")
     sink.stop()
-    same(member_names(section, "header, udp_source"), members(source.record("header")), "header")
     manual = set(member_names(section, "period and sum, udp_source")) | common
-    records = source.records("period") + source.records("sum")
+    with Server(lambda n, q: []) as server:  # the names of rcodes are no members
+        asking = Source("--dns", "x", "--count", 5, "--dns-timeout", "1ms", server.target).finish()
+    records = source.records("period") + source.records("sum") + asking.records("sum")
     equal({r["type"] for r in records}, {"period", "sum"}, "types of records")
     same(manual, without("threads.", [m for r in records for m in members(r)], manual), "period and sum")
 

@@ -4,10 +4,10 @@ import os
 import signal
 import time
 
-from harness import Program, Source, between, built, cases, equal, fail, main, need_ipv6, scratch, test, wait_until
+from harness import Program, Source, between, built, by, cases, equal, fail, main, need_ipv6, scratch, test, wait_until
 from receiver import STOP_S, Receiver, loopback
 
-SENDERS = ["sendmmsg", "sendmsg", "sendto", "send", "write"]
+SENDERS = ["sendmmsg", "sendmsg", "sendto", "send", "write", "uring", "uring --zerocopy"]
 SIZES = [0, 1, 17, 18, 26, 1472, 65507]
 
 
@@ -23,7 +23,7 @@ def every_size(sender, family):
     for size in SIZES:
         receiver, begin = Receiver(loopback(family)), time.time_ns()
         count = 60 if size < 9000 else 5
-        total = send(receiver, "--" + sender, "--batch", 7, "--payload", size, "--count", count).sum
+        total = send(receiver, *by(sender), "--batch", 7, "--payload", size, "--count", count).sum
         receiver.drain()
         equal((total["sent"], total["attempted"], total["refused"]), (count, count, {}), "sent of size %d" % size)
         equal(total["bytes"], count * size, "bytes")
@@ -32,11 +32,11 @@ def every_size(sender, family):
 
 
 @test
-@cases(sender=["sendmmsg", "write"])
+@cases(sender=["sendmmsg", "write", "uring"])
 def flows_and_threads(sender):
     "{sender}: 5 flows over 2 threads, each with its source port and its own numbers, count exact"
     receiver = Receiver()
-    run = send(receiver, "--" + sender, "--flows", 5, "--threads", 2, "--count", 203, "--batch", 8, "--size", 30)
+    run = send(receiver, *by(sender), "--flows", 5, "--threads", 2, "--count", 203, "--batch", 8, "--size", 30)
     total, header = run.sum, run.record("header")
     numbers = receiver.check(total, 30) if receiver.drain() else {}
     equal(total["sent"], 203, "sent")
@@ -55,17 +55,18 @@ def read_while_sending(sender, threads):
     "{sender} {threads} thread(s) at a rate: everything arrives, in order per flow"
     receiver = Receiver()
     with receiver.running():
-        total = send(receiver, "--" + sender, "--threads", threads, "--count", 3001, "--rate", "10k").sum
+        total = send(receiver, *by(sender), "--threads", threads, "--count", 3001, "--rate", "10k").sum
     equal(total["sent"], 3001, "sent")
     receiver.check(total, 18)
 
 
 @test
-def batch_above_the_kernels_limit():
-    "R56 sendmmsg --batch 3000: the kernel takes 1024 at once, nothing is lost or counted twice"
+@cases(sender=["sendmmsg", "uring"])
+def batch_above_the_kernels_limit(sender):
+    "R56 {sender} --batch 3000: 1024 go at once, nothing is lost or counted twice"
     receiver = Receiver()
     with receiver.running():
-        total = send(receiver, "--batch", 3000, "--count", 9001).sum
+        total = send(receiver, *by(sender), "--batch", 3000, "--count", 9001).sum
     equal((total["sent"], total["messages"], total["refused"]), (9001, 9001, {}), "sent")
     if total["calls"] < 10:
         fail("9001 messages in %d calls: more than 1024 in one" % total["calls"])
@@ -73,11 +74,11 @@ def batch_above_the_kernels_limit():
 
 
 @test
-@cases(sender=["sendmmsg", "sendmsg"], family=["v4", "v6"])
+@cases(sender=["sendmmsg", "sendmsg", "uring", "uring --zerocopy"], family=["v4", "v6"])
 def gso_datagrams(sender, family):
     "R50 {sender} {family} --gso 10: datagrams, messages and bytes are counted apart; the last message is short"
     receiver = Receiver(loopback(family))
-    total = send(receiver, "--" + sender, "--gso", 10, "--batch", 3, "--payload", 100, "--count", 205).sum
+    total = send(receiver, *by(sender), "--gso", 10, "--batch", 3, "--payload", 100, "--count", 205).sum
     receiver.drain()
     equal((total["sent"], total["messages"], total["bytes"]), (205, 21, 20500), "sent, messages, bytes")
     equal(total["gso"], {"segments": 10, "refused": None}, "gso")
@@ -103,20 +104,21 @@ def nobody_listens(sender):
     "{sender}: ECONNREFUSED is counted and does not end the run"
     receiver = Receiver()
     receiver.socket.close()
-    total = send(receiver, "--" + sender, "--count", 1000).sum
+    total = send(receiver, *by(sender), "--count", 1000).sum
     equal(total["attempted"], 1000, "attempted")
     equal(total["sent"] + total["refused"].get("ECONNREFUSED", 0), 1000, "sent + refused")
     between(1, total["refused"].get("ECONNREFUSED"), 999, "refused")
 
 
 @test
-@cases(number=["SIGINT", "SIGTERM"], args=["", "--rate 1", "--threads 3 --rate 2k", "--sender write --payload 1472"])
+@cases(number=["SIGINT", "SIGTERM"], args=["", "--rate 1", "--threads 3 --rate 2k", "--sender write --payload 1472", "uring", "uring --zerocopy"])
 def signals_end_the_run(number, args):
     "{number} {args}: ends within 200 ms with a correct sum"
     for attempt in range(3):  # the machine is shared: a late wake-up is not the program's
         receiver = Receiver()
+        words = by(args) if "uring" in args else args.split()
         with receiver.running():
-            run = Source("--duration", 60, *args.split(), receiver.target)
+            run = Source("--duration", 60, *words, receiver.target)
             run.record("header")
             wait_until(lambda r=receiver: r.got, what="traffic")
             equal(run.stop(getattr(signal, number)), 0, "exit status")
@@ -128,11 +130,13 @@ def signals_end_the_run(number, args):
 
 
 @test
-def a_storm_of_signals():
-    "R109 SIGUSR1 and SIGUSR2 at a high rate change nothing"
+@cases(sender=["sendmmsg", "uring", "uring --zerocopy"])
+def a_storm_of_signals(sender):
+    "R109 {sender}: SIGUSR1 and SIGUSR2 at a high rate change nothing"
     receiver = Receiver()
+    words = by(sender)
     with receiver.running():
-        run = Source("--count", 2000, "--rate", 4000, receiver.target)
+        run = Source(*words, "--count", 2000, "--rate", 4000, receiver.target)
         run.record("header")
         signals = 0
         while run.status() is None:

@@ -8,10 +8,21 @@ import socket
 import subprocess
 import time
 
-from harness import Source, between, cases, equal, fail, ip, main, private_net, skip, test, veth, wait_until
+from harness import Source, between, by, cases, equal, fail, ip, main, private_net, skip, test, veth, wait_until
 from receiver import STOP_S, Delta, Receiver, loopback
 
 SENDERS = ["sendmmsg", "sendmsg", "sendto", "send", "write"]
+URING = ["uring", "uring --zerocopy"]
+
+
+@test
+@cases(family=["v4", "v6"], sender=URING)
+@private_net
+def accepted_by_uring_is_what_the_kernel_counts(family, sender):
+    "R56 {family} {sender}: accepted messages equal UdpOutDatagrams for each batch and thread count; GSO datagrams the segments received"
+    words = by(sender)
+    counted(family, [[*words, "--batch", 1], [*words, "--batch", 64], [*words, "--threads", 3, "--flows", 7],
+                     [*words, "--gso", 16, "--payload", 20], [*words, "--unconnected", "--payload", "imix"]])
 
 
 @test
@@ -19,12 +30,13 @@ SENDERS = ["sendmmsg", "sendmsg", "sendto", "send", "write"]
 @private_net
 def accepted_is_what_the_kernel_counts(family):
     "R56 {family}: accepted messages equal UdpOutDatagrams for each sender, batch and thread count; GSO datagrams the segments received"
+    counted(family, all_runs())
+
+
+def counted(family, runs):
+    """Each run with these arguments: its own count is the kernel's."""
     receiver = Receiver(loopback(family))
     out, arrived = ("UdpOutDatagrams", "IpExtInNoECTPkts") if family == "v4" else ("Udp6OutDatagrams", "Ip6InNoECTPkts")
-    runs = [["--" + s, "--batch", b] for s in SENDERS for b in (1, 64)]
-    runs += [["--batch", 3000], ["--threads", 3, "--flows", 7], ["--gso", 16, "--payload", 20], ["--sendmsg", "--gso", 7],
-             ["--sender", "gso"], ["--sender", "gso", "--threads", 2, "--flows", 5, "--flow-length", 77], ["--unconnected"],
-             ["--sendto", "--unconnected"], ["--payload", "imix", "--unconnected"]]
     for args in runs:
         delta = Delta()
         run = Source(*args, "--count", 20011, receiver.target).finish()
@@ -33,6 +45,14 @@ def accepted_is_what_the_kernel_counts(family):
         equal(test["self_test_messages"] > 0, "gso" in str(args), "self-test with %s" % args)
         equal(delta[out] - test["self_test_messages"], total["messages"], "%s with %s" % (out, args))
         equal(delta[arrived] - test["self_test_datagrams"], total["sent"], "%s with %s" % (arrived, args))
+
+
+def all_runs():
+    runs = [["--" + s, "--batch", b] for s in SENDERS for b in (1, 64)]
+    runs += [["--batch", 3000], ["--threads", 3, "--flows", 7], ["--gso", 16, "--payload", 20], ["--sendmsg", "--gso", 7],
+             ["--sender", "gso"], ["--sender", "gso", "--threads", 2, "--flows", 5, "--flow-length", 77], ["--unconnected"],
+             ["--sendto", "--unconnected"], ["--payload", "imix", "--unconnected"]]
+    return runs
 
 
 @test
@@ -92,23 +112,23 @@ def path_mtu_discovery():
 
 
 @test
-@cases(sender=["sendmsg", "sendmmsg"])
+@cases(sender=["sendmsg", "sendmmsg", *URING])
 @private_net
 def gso_above_the_mtu(sender):
     "R51 {sender}: segments above the MTU are refused by the kernel; the same datagrams go out plain, in fragments, once"
-    peer = veth()
+    words, peer = by(sender), veth()
     ip("link set veth0 mtu 1280")
     with peer:
         ip("link set peer0 mtu 1280")
         receiver = Receiver("198.18.0.2")
-    run = Source("--" + sender, "--gso", 8, "--batch", 4, "--payload", 1400, "--count", 100, "--rate", "20k", receiver.target).finish()
+    run = Source(*words, "--gso", 8, "--batch", 4, "--payload", 1400, "--count", 100, "--rate", "20k", receiver.target).finish()
     equal((run.sum["attempted"], run.sum["sent"], run.sum["messages"], run.sum["refused"]), (100, 100, 100, {}), "sum")
     equal(run.sum["gso"]["segments"], 1, "segments at the end")
     if run.sum["gso"]["refused"] not in ("EINVAL", "EMSGSIZE", "EIO"):
         fail("reason: %r" % run.sum["gso"])
     wait_until(lambda: len(receiver.drain()) + receiver.drops() >= 100, what="100 datagrams")
     receiver.check(run.sum, 1400)
-    text = Source("--" + sender, "--gso", 8, "--payload", 1400, "--count", 10, "--format", "text", receiver.target).finish().stdout
+    text = Source(*words, "--gso", 8, "--payload", 1400, "--count", 10, "--format", "text", receiver.target).finish().stdout
     equal(text.count("GSO was turned off"), 1, "lines about GSO")
 
 
@@ -158,12 +178,13 @@ def bound_device():
 
 
 @test
+@cases(sender=["sendmmsg", *URING])
 @private_net
-def a_send_that_blocks():
-    "SIGTERM ends a run whose sends wait for room in a stuck device queue; the sum is what the kernel accepted"
+def a_send_that_blocks(sender):
+    "{sender}: SIGTERM ends a run whose sends wait for room in a stuck device queue; the sum is what the kernel accepted"
     if not shutil.which("tc"):
         skip("iproute2 (tc) is not installed")
-    peer = veth()
+    words, peer = by(sender), veth()
     with peer:
         receiver = Receiver("198.18.0.2")
     command = "tc qdisc add dev veth0 root tbf rate 8kbit burst 2000 limit 100000000"
@@ -172,7 +193,7 @@ def a_send_that_blocks():
         skip("no tbf here: " + made.stderr.strip())
     for _ in range(3):  # the machine is shared
         delta = Delta()
-        run = Source("--duration", 60, "--payload", 1000, "--sndbuf", 20000, receiver.target)
+        run = Source(*words, "--duration", 60, "--payload", 1000, "--sndbuf", 20000, receiver.target)
         run.record("header")
         # About 20 fill the buffer; then nothing moves for a second.
         wait_until(lambda d=delta: d["UdpOutDatagrams"] >= 5, what="the first datagrams")

@@ -199,7 +199,7 @@ def complete_datagrams(family, order):
     sysctl("ipv4/ipfrag_max_dist", 0)
     room_for_fragments(family)
     for size, each in ((18, 8), (18, 24), (100, 16), (1472, 1440), (4416, 8), (4416, 1480), (65507, 1480), (65507, 8)):
-        receiver, growth = Receiver(loopback(family)), Growth(family)
+        receiver, growth = Receiver(loopback(family), rcvbuf=1 << 27), Growth(family)  # 552 small fragments of a datagram weigh 424 KB
         count, fragments = (200, -(-(size + 8) // each)) if size < 9000 else (3, -(-(size + 8) // each))
         total = send(receiver, *RAW, "--payload", size, "--fragment", each, "--fragment-order", order, "--count", count, "--rate", 2000,
                      "--flows", 2).sum
@@ -494,7 +494,8 @@ def faulty(receiver, fault, *args):
 def calls_that_end_between_fragments(fault):
     "R56 R109 {fault}: a datagram goes on where the call ended; nothing is lost, sent twice or put together wrongly"
     receiver, growth = Receiver(), Growth("v4")
-    total, faults = faulty(receiver, fault, "--payload", 100, "--fragment", 24, "--fragment-order", "random", "--count", 1000, "--rate", "50k")
+    total, faults = faulty(receiver, fault, "--payload", 100, "--fragment", 24, "--fragment-order", "random", "--count", 1000, "--rate", "50k",
+                           "--burst", 8)
     equal((total["sent"], total["messages"], total["refused"], 0 in faults), (1000, 5000, {}, False), "sum")
     equal((growth("out"), growth("reqds"), growth("oks")), (5000, 5000, 1000), "packets, ReasmReqds, ReasmOKs")
     receiver.check(total, 100)
@@ -508,7 +509,7 @@ def refused_between_fragments(error):
     short_reassembly("v4")
     receiver, growth = Receiver(), Growth("v4")
     # 7 packets a call, 5 of a datagram: the refused call begins anywhere in one.
-    total, faults = faulty(receiver, "sendmmsg:%s%%6,sendmmsg:short=7" % error, "--payload", 100, "--fragment", 24, "--count", 1000, "--rate", "50k")
+    total, faults = faulty(receiver, "sendmmsg:%s%%6,sendmmsg:short=7" % error, "--payload", 100, "--fragment", 24, "--count", 1000, "--rate", "50k", "--burst", 9)
     equal((total["attempted"], total["refused"]), (1000, {error: faults[0]}), "refused")
     equal(growth("out"), total["messages"], "packets")
     if total["messages"] <= 5 * total["sent"]:

@@ -17,15 +17,21 @@ endif
 
 if HAVE_CMOCKA
 # Programs of src/source.
-source_unit_tests = test_source_bad test_source_dst test_source_fill test_source_fragments test_source_impair test_source_messages test_source_order test_source_pacer \
-	test_source_payload test_source_qpace test_source_rate test_source_report test_source_size test_source_start \
-	test_source_target test_source_worker
+source_unit_tests = test_source_asked test_source_bad test_source_dst test_source_fill test_source_fragments test_source_impair test_source_messages test_source_order test_source_questions test_source_pacer \
+	test_source_payload test_source_qpace test_source_rate test_source_rate_times test_source_report test_source_size test_source_spread test_source_start \
+	test_source_target test_source_uring test_source_worker
 check_PROGRAMS += $(source_unit_tests)
 TESTS += $(source_unit_tests)
 test_source_bad_SOURCES = %D%/test_source_bad.c
 test_source_bad_LDADD = libsource.la $(CMOCKA_LIBS)
 test_source_fragments_SOURCES = %D%/test_source_fragments.c
 test_source_fragments_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_rate_times_SOURCES = %D%/test_source_rate_times.c
+test_source_rate_times_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_asked_SOURCES = %D%/test_source_asked.c
+test_source_asked_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_questions_SOURCES = %D%/test_source_questions.c
+test_source_questions_LDADD = libsource.la $(CMOCKA_LIBS)
 test_source_messages_SOURCES = %D%/test_source_messages.c
 test_source_messages_LDADD = libsource.la $(CMOCKA_LIBS)
 test_source_dst_SOURCES = %D%/test_source_dst.c %D%/chi.h
@@ -46,10 +52,14 @@ test_source_qpace_SOURCES = %D%/test_source_qpace.c
 test_source_qpace_LDADD = libsource.la $(CMOCKA_LIBS)
 test_source_rate_SOURCES = %D%/test_source_rate.c
 test_source_rate_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_spread_SOURCES = %D%/test_source_spread.c
+test_source_spread_LDADD = libsource.la $(CMOCKA_LIBS)
 test_source_start_SOURCES = %D%/test_source_start.c
 test_source_start_LDADD = libsource.la $(CMOCKA_LIBS)
 test_source_target_SOURCES = %D%/test_source_target.c
 test_source_target_LDADD = libsource.la $(CMOCKA_LIBS)
+test_source_uring_SOURCES = %D%/test_source_uring.c %D%/tap.h
+test_source_uring_LDADD = libsource.la $(CMOCKA_LIBS) -ldl
 test_source_report_SOURCES = %D%/test_source_report.c
 test_source_report_LDADD = libsource.la $(CMOCKA_LIBS)
 test_source_worker_SOURCES = %D%/test_source_worker.c
@@ -82,9 +92,9 @@ test_record_LDADD = libudpsink.la $(CMOCKA_LIBS)
 endif
 
 if HAVE_CMOCKA
-# src/net.
-net_unit_tests = test_addr test_cmsg test_cmsg_send test_qdisc test_range test_seqhdr test_sock test_sock_buffer \
-	test_sock_connect test_sock_family test_sock_join test_sockset test_sockset_sharing test_sysctl test_wire
+# src/net, src/counters.
+net_unit_tests = test_mib test_addr test_cmsg test_cmsg_send test_dns test_qdisc test_range test_seqhdr test_sock test_sock_buffer \
+	test_sock_connect test_sock_family test_sock_join test_sockset test_sockset_sharing test_sysctl test_toeplitz test_unwrap test_wire
 check_PROGRAMS += $(net_unit_tests)
 TESTS += $(net_unit_tests)
 test_addr_SOURCES = %D%/test_addr.c
@@ -97,6 +107,12 @@ test_qdisc_SOURCES = %D%/test_qdisc.c
 test_qdisc_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_range_SOURCES = %D%/test_range.c
 test_range_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_mib_SOURCES = %D%/test_mib.c
+test_mib_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_dns_SOURCES = %D%/test_dns.c
+test_dns_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_unwrap_SOURCES = %D%/test_unwrap.c
+test_unwrap_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_seqhdr_SOURCES = %D%/test_seqhdr.c
 test_seqhdr_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_sock_SOURCES = %D%/test_sock.c %D%/child.h %D%/tap.h %D%/udp.h
@@ -115,6 +131,8 @@ test_sockset_sharing_SOURCES = %D%/test_sockset_sharing.c %D%/sockset.h %D%/udp.
 test_sockset_sharing_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_sysctl_SOURCES = %D%/test_sysctl.c %D%/child.h %D%/tap.h
 test_sysctl_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_toeplitz_SOURCES = %D%/test_toeplitz.c
+test_toeplitz_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_wire_SOURCES = %D%/test_wire.c
 test_wire_LDADD = libudpsink.la $(CMOCKA_LIBS)
 endif

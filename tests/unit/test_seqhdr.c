@@ -40,6 +40,46 @@ static void test_write_bytes(void **state)
 	assert_memory_equal(out + 4, full + 4, SEQHDR_SHORT - 4);
 }
 
+static void test_trailer_bytes(void **state)
+{
+	static const unsigned char expected[SEQHDR_TRAILER_SIZE] = {
+		'U', 'D', 0x01, 0x01, 0xde, 0xad, 0xbe, 0xef, 0x12, 0x34, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08,
+		0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1, 3, 0, 32,
+	};
+	const struct seqhdr_sums sums = { .datagrams = UINT64_C(0x100000002), .trailers = 0x103, .segments = 32 };
+	struct seqhdr_sums got;
+	struct seqhdr h;
+
+	(void)state;
+	for (size_t size = 0; size <= SEQHDR_TRAILER_SIZE; size++) {
+		unsigned char *out = malloc(size + 1);
+		bool whole = size == SEQHDR_TRAILER_SIZE;
+
+		assert_non_null(out);
+		assert_int_equal(seqhdr_write_trailer(out, size, &header, &sums), whole ? size : 0);
+		memcpy(out, expected, size);
+		assert_int_equal(seqhdr_read_trailer(out, size, &got), whole);
+		assert_int_equal(seqhdr_read(out, size, &h), size >= SEQHDR_SHORT);
+		free(out);
+	}
+	assert_true(got.datagrams == sums.datagrams && got.trailers == sums.trailers && got.segments == sums.segments);
+	assert_int_equal(h.kind, SEQHDR_TRAILER);
+	assert_false(h.stamped);
+	assert_false(seqhdr_read_trailer(full, sizeof(full), &got));
+}
+
+static void test_trailer_written(void **state)
+{
+	const struct seqhdr_sums sums = { .datagrams = 7, .trailers = 8, .segments = 9 };
+	unsigned char out[SEQHDR_TRAILER_SIZE];
+	struct seqhdr_sums got;
+
+	(void)state;
+	assert_int_equal(seqhdr_write_trailer(out, sizeof(out), &header, &sums), sizeof(out));
+	assert_true(seqhdr_read_trailer(out, sizeof(out), &got));
+	assert_true(got.datagrams == 7 && got.trailers == 8 && got.segments == 9);
+}
+
 static void test_read_bytes(void **state)
 {
 	struct seqhdr h;
@@ -151,6 +191,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		{ "R135 header is written in network order", test_write_bytes, NULL, NULL, NULL },
 		{ "R135 header is read in network order", test_read_bytes, NULL, NULL, NULL },
+		{ "R135 trailer is read in network order, at its whole size only", test_trailer_bytes, NULL, NULL, NULL },
+		{ "trailer is written as it is read", test_trailer_written, NULL, NULL, NULL },
 		{ "every payload size", test_every_size, NULL, NULL, NULL },
 		{ "a cut time stamp leaves the sequence", test_cut_stamp, NULL, NULL, NULL },
 		{ "other magic, version and kind are refused", test_not_ours, NULL, NULL, NULL },

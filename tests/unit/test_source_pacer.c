@@ -241,12 +241,38 @@ static void test_hybrid_is_never_early_seldom_late(void **state)
 
 	(void)state;
 	run(&b, PACER_HYBRID, 0, 0, 200);
-	/* It slept to PACER_SPIN_NS before the time and no longer than a slice. */
+	/* It slept to shortly before the time and no longer than a slice. */
 	assert_in_range(b.fake.sleeps, 5000, 5100);
 	assert_in_range(b.fake.longest, 1, PACER_SLICE_NS);
 	assert_int_equal(b.p.on_time, 5000);
 	assert_in_range(hist_permille(&b.p.lateness, 1000), 0, 200);
 	assert_in_range(hist_permille(&b.p.gap, 1000), 0, 200);
+}
+
+/* The margin follows what waking takes: up at once, down slowly, within its bounds. */
+static void test_margin_is_learnt(void **state)
+{
+	static const struct {
+		uint64_t oversleep, margin;
+	} cases[] = { { 0, PACER_MARGIN_LEAST_NS }, { 100000, 125000 }, { 300000, 375000 }, { 3000000, PACER_MARGIN_MOST_NS } };
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct bench b;
+
+		start(&b, "100", &plain, 1000000);
+		assert_int_equal(b.p.margin, PACER_MARGIN_FIRST_NS);
+		b.fake.oversleep = cases[i].oversleep;
+		for (unsigned n = 0; n < 500; n++)
+			pacer_wait(&b.p, 1, &stop);
+		assert_in_range(b.p.margin, cases[i].margin, cases[i].margin + 200);
+		assert_int_equal(b.p.on_time, cases[i].oversleep > PACER_MARGIN_MOST_NS ? 0 : cases[i].margin > PACER_MARGIN_FIRST_NS ? 499 : 500);
+		/* Half a second later it has forgotten. */
+		b.fake.oversleep = 50000;
+		for (unsigned n = 0; n < 400; n++)
+			pacer_wait(&b.p, 1, &stop);
+		assert_in_range(b.p.margin, 62500, 62700);
+	}
 }
 
 static void test_the_other_ways_to_wait(void **state)
@@ -415,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_bursts_end_with_the_segment),
 		cmocka_unit_test(test_pieces_of_a_burst_do_not_wait),
 		cmocka_unit_test(test_hybrid_is_never_early_seldom_late),
+		cmocka_unit_test(test_margin_is_learnt),
 		cmocka_unit_test(test_the_other_ways_to_wait),
 		cmocka_unit_test(test_short_delay_is_caught_up),
 		cmocka_unit_test(test_long_delay_is_no_flood_r60),
