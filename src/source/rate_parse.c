@@ -45,7 +45,20 @@ static int from_bits(const struct context *t, const char *piece, uint64_t bits, 
 	return 0;
 }
 
-/* "500k", "30Mbit" */
+/* "0.5": one in two seconds. */
+static int from_decimal(const struct context *t, const char *piece, uint64_t *out)
+{
+	double value;
+
+	if (num_decimal(piece, &value))
+		return bad(t, piece);
+	*out = (uint64_t)fmin(round(value * RATE_UNIT), 1e18);
+	if (*out < LEAST)
+		return err_say(t->err, EINVAL, "--rate %s: '%s' is less than a datagram in 1000 s", t->text, piece);
+	return 0;
+}
+
+/* "500k", "30Mbit", "0.5" */
 static int read_rate(const struct context *t, char *piece, uint64_t *out)
 {
 	size_t n = strlen(piece), suffix = strlen(BITS);
@@ -58,9 +71,11 @@ static int read_rate(const struct context *t, char *piece, uint64_t *out)
 	ret = num_count(piece, &value);
 	if (bits)
 		piece[n - suffix] = BITS[0];
-	if (ret)
+	if (ret && bits)
 		return bad(t, piece);
-	if (bits)
+	if (ret)
+		ret = from_decimal(t, piece, out);
+	else if (bits)
 		ret = from_bits(t, piece, value, out);
 	else
 		*out = value > RATE_MOST ? UINT64_MAX : value * RATE_UNIT;

@@ -318,7 +318,7 @@ def no_miss():
     undisturbed(body, "kept rate")
     receiver = Receiver()
     equal(send(receiver, "--rate", "500M", "--duration", "200ms").sum["pace"]["missed"], None, "short")
-    run = Source("--rate", "500M", receiver.target)
+    run = Source("--rate", "500M", "--duration", "60s", receiver.target)  # the default count would be over by then
     run.record("header")
     time.sleep(1.1)  # long enough to be judged, were it not for the signal
     equal((run.stop(signal.SIGINT), run.sum["pace"]["missed"]), (0, None), "stopped")

@@ -44,6 +44,9 @@ static void test_steady_is_exact(void **state)
 		{ "1", UINT64_C(1) << 60, UINT64_MAX },
 		{ "300k", 299999, 299999 * S / 300000 },
 		{ "1.2M", 1200001, S + S / 1200000 },
+		{ "0.5", 3, 6 * S },
+		{ "1.5", 3000000, 2000000 * S },
+		{ "0.001", 1, 1000 * S },
 	};
 
 	(void)state;
@@ -178,11 +181,11 @@ static void test_refused(void **state)
 	static const struct {
 		const char *text, *says;
 	} cases[] = {
-		{ "", "no rate" }, { "x", "'x' is no rate" }, { "-1", "no rate" }, { "1.5", "no rate" }, { "1e3", "no rate" }, { "500k ", "no rate" },
+		{ "", "no rate" }, { "x", "'x' is no rate" }, { "-1", "no rate" }, { ".5", "no rate" }, { "0.0", "pause" }, { "1e3", "no rate" }, { "500k ", "no rate" },
 		{ "5bits", "no rate" }, { "bit", "no rate" }, { "0", "pause" }, { "0:1s", "no datagram is ever due" }, { "0..0/1s", "no datagram" },
 		{ "5:1s,0", "pause" }, { "2G", "more than 1000000000" }, { "20000Gbit", "more than" }, { "100k..2M", "needs a time" },
 		{ "100k..2M:5s", "needs a time" }, { "100k..2M/", "no time" }, { "100k:", "no time" }, { "100k:0", "no time" }, { "100k:5x", "no time" },
-		{ "100k,5k", "only the last" }, { "100k,5k:1s", "only the last" }, { "100k:1s,", "no rate" }, { ",100k", "no rate" },
+		{ "0.0009", "1000 s" }, { "0.5x", "no rate" }, { "100k,5k", "only the last" }, { "100k,5k:1s", "only the last" }, { "100k:1s,", "no rate" }, { ",100k", "no rate" },
 		{ "..5/1s", "no rate" }, { "5../1s", "no rate" }, { "5...6/1s", "no rate" }, { "1:300000h", "no time" }, { "1:200000h,1:200000h", "31 years" },
 		{ "18446744073709551616", "no rate" }, { "1bit:1s,0.0001bit", "no rate" },
 	};
