@@ -246,7 +246,7 @@ def wrong_command_lines():
             (("--tos", 4, "--ecn", 1), "--ecn"), (("--dscp", 64), "63"), (("--ecn", 4), "3"), (("--tos", 256), "255"),
             (("--flows", 1, "--threads", 2), "--flows"), (("--gso", 2, "--send"), "--gso"), (("--gso", 2, "--payload", 0), "--gso"),
             (("--pktgen-header", "--payload", 15), "--pktgen-header"), (("--run-id", "xyz"), "--run-id"),
-            (("--run-id", "123456789"), "--run-id"), (("--rate", 0), "--rate"), (("--rate", "1.5"), "--rate"), (("--count", 0), "--count"),
+            (("--run-id", "123456789"), "--run-id"), (("--rate", 0), "--rate"), (("--rate", "0.0005"), "--rate"), (("--count", "1.5"), "--count"), (("--count", 0), "--count"),
             (("--pmtu", 6), "--pmtu"), (("-6",), "127.0.0.1"), (("--batch", 0), "--batch"),
             (("--batch", 65536, "--payload", 65507), "--batch"), (("--sender", "smoke"), "--sender"), (("198.18.0.1",), "destination")):
         run = Source(*args, receiver.target)
