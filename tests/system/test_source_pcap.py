@@ -5,7 +5,7 @@ import socket
 import struct
 
 from captures import ETHERNET, LINKS, NULL, RAW, SLL, SLL2, can_replay, capture, ip
-from harness import Source, between, cases, equal, fail, main, scratch, skip, test, wait_until
+from harness import Source, between, cases, equal, fail, main, private_net, scratch, skip, test, wait_until
 from receiver import Receiver
 from traffic import send
 
@@ -184,6 +184,7 @@ def from_stdin():
 
 
 @test
+@private_net
 def replayed_capture():
     "a capture of our own traffic on lo, replayed: the same datagrams"
     built_in()
