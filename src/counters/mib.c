@@ -164,11 +164,14 @@ static int read_file(struct mib *m, const char *name, int (*parse)(struct mib *,
 
 int mib_read(struct mib *m, struct err *err)
 {
+	bool has_sctp;
 	int ret;
 
 	m->n = 0;
 	m->names_size = 0;
-	ret = read_file(m, "snmp", parse_tables, NULL, err);
+	ret = read_file(m, "sctp/snmp", parse_list, &has_sctp, err);
+	if (!ret)
+		ret = read_file(m, "snmp", parse_tables, NULL, err);
 	if (!ret)
 		ret = read_file(m, "snmp6", parse_list, &m->has_ipv6, err);
 	if (!ret)

@@ -97,6 +97,13 @@ static const struct opt table[] = {
 	FLAG("by-destination", 0, by_destination, "Checks", "count datagrams per local address"),
 	NUMBER("use-bad-ptr", 'B', OPT_INT, bad_ptr, "N", 0, 1024, NULL, "Checks", "fault test: give packet N of each batch a bad buffer"),
 
+	{ .name = "nstat", .type = OPT_CHOICE, .optional = true, .missing = "auto", .argument = "MODE", AT(nstat), .choices = "off|auto|text|json",
+	  .def = "off", .group = "Counters", .help = "after each run the protocol counters that changed, as nstat; arguments are patterns of names" },
+	FLAG("zeros", 0, zeros, "Counters", "with --nstat or --watch: also counters that did not change"),
+	TEXT("ethtool", 0, OPT_LIST, ethtool, "DEV", "Counters", "after each run the counters of this interface's driver, may be repeated"),
+	FLAG("softnet", 0, softnet, "Counters", "after each run what each CPU of the host processed, dropped, and left over"),
+	FLAG("watch", 0, watch, "Counters", "receive nothing: show the counters that changed every --interval (1s)"),
+
 	CHOICE("format", format, "text|classic|json", "text", "Output", "table, columns of netoptimizer's udp_sink, or JSON lines"),
 	NUMBER("interval", 0, OPT_DURATION, interval, "TIME", 0, 0, NULL, "Output", "report every TIME while running"),
 	{ .name = "verbose", .letter = 'v', .type = OPT_LEVEL, .optional = true, .argument = "LEVEL", AT(verbose), .max = 3,
@@ -119,7 +126,7 @@ void conf_options(struct opt_set *set, struct sink_conf *conf)
 	*set = (struct opt_set){
 		.table = table,
 		.program = "udp_sink",
-		.usage = "[options]",
+		.usage = "[options] [PATTERN ...]",
 		.about = "Receives UDP datagrams and says, with numbers that add up, what that costs.",
 		.conf = conf,
 	};
@@ -147,8 +154,7 @@ static const struct {
 	{ "gro", "nr-iovec", "segments are read from one piece" },
 };
 
-/* A switch that was given as off, or a choice that is the default, excludes nothing. */
-static bool in_force(const struct opt_set *set, const char *name)
+bool conf_in_force(const struct opt_set *set, const char *name)
 {
 	const struct opt *t = table;
 	char text[32];
@@ -163,7 +169,7 @@ static bool in_force(const struct opt_set *set, const char *name)
 static int check_pairs(const struct opt_set *set, struct err *err)
 {
 	for (unsigned i = 0; i < ARRAY_SIZE(excludes); i++)
-		if (in_force(set, excludes[i].a) && in_force(set, excludes[i].b))
+		if (conf_in_force(set, excludes[i].a) && conf_in_force(set, excludes[i].b))
 			return err_say(err, EINVAL, "--%s and --%s exclude each other: %s", excludes[i].a,
 				       excludes[i].b, excludes[i].why);
 	return 0;
@@ -205,8 +211,6 @@ int conf_check(const struct opt_set *set, struct sink_conf *conf, struct err *er
 	if (rc)
 		return rc;
 	order_shortcuts(&conf->engines);
-	if (set->operands.n)
-		return err_say(err, EINVAL, "unexpected argument '%s': addresses are given with --listen", set->operands.text[0]);
 	if (!conf->family)
 		conf->family = AF_INET;
 	if (opt_given(set, "duration") && !opt_given(set, "count"))
@@ -237,5 +241,5 @@ int conf_check(const struct opt_set *set, struct sink_conf *conf, struct err *er
 			       IFNAMSIZ - 1);
 	if (conf->nr_iovec > (int)conf->buffer_size)
 		return err_say(err, EINVAL, "--nr-iovec %d: more pieces than --buffer-size has bytes", conf->nr_iovec);
-	return 0;
+	return conf_check_counted(set, conf, err);
 }

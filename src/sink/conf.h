@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 
 enum conf_format { CONF_TEXT, CONF_CLASSIC, CONF_JSON };
+enum conf_nstat { CONF_NSTAT_OFF, CONF_NSTAT_AUTO, CONF_NSTAT_TEXT, CONF_NSTAT_JSON }; /* auto: as format */
 enum conf_demux { CONF_DEMUX_KEEP, CONF_DEMUX_ON, CONF_DEMUX_OFF };
 
 struct sink_conf {
@@ -41,6 +42,11 @@ struct sink_conf {
 	const char *check_sender;
 	int check_pktgen;
 	bool check_sequence, by_destination;
+	/* counters of the kernel */
+	int nstat;
+	bool zeros, softnet, watch;
+	struct opt_list ethtool;
+	struct opt_list patterns; /* operands; owned by the opt_set */
 	/* output */
 	int format, verbose;
 	uint64_t null_payload;
@@ -53,5 +59,11 @@ void conf_options(struct opt_set *set, struct sink_conf *conf);
 /* What one option cannot say alone: combinations that exclude each other, defaults that depend on another option. 0 or -EINVAL
  * with a sentence. After opt_parse. */
 int conf_check(const struct opt_set *set, struct sink_conf *conf, struct err *err);
+
+/* Parts of it. A switch that was given as off, or a choice that is the default, excludes nothing. */
+bool conf_in_force(const struct opt_set *set, const char *name);
+
+/* In conf_counted.c: options about the counters of the kernel, and operands. */
+int conf_check_counted(const struct opt_set *set, struct sink_conf *conf, struct err *err);
 
 #endif

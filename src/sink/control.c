@@ -108,7 +108,7 @@ void control_wait(struct control *c, const struct control_run *run)
 	ev_now_update(c->loop);
 	start_timer(c, &c->duration, on_duration, run->duration_ns, false);
 	start_timer(c, &c->interval, on_interval, run->interval_ns, true);
-	start_timer(c, &c->sample, on_sample, CONTROL_SAMPLE_NS, true);
+	start_timer(c, &c->sample, on_sample, run->sample ? CONTROL_SAMPLE_NS : 0, true);
 	if (!run->ended(run->data))
 		ev_run(c->loop, 0);
 	ev_timer_stop(c->loop, &c->duration);

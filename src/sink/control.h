@@ -25,7 +25,7 @@ struct control_run {
 	uint64_t duration_ns;      /* 0 = none */
 	uint64_t interval_ns;      /* 0 = none */
 	void (*interval)(void *);  /* every interval_ns */
-	void (*sample)(void *);    /* every CONTROL_SAMPLE_NS */
+	void (*sample)(void *);    /* every CONTROL_SAMPLE_NS; NULL = never */
 	bool (*ended)(void *);     /* after a notify: true = leave the loop */
 	void *data;
 };

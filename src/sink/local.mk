@@ -3,7 +3,9 @@
 noinst_LTLIBRARIES += libsink.la
 libsink_la_SOURCES = \
 	%D%/conf.h %D%/conf.c \
+	%D%/conf_counted.c \
 	%D%/control.h %D%/control.c \
+	%D%/counted.h %D%/counted.c \
 	%D%/destination.h %D%/destination.c \
 	%D%/each.h %D%/each.c \
 	%D%/engines.h %D%/engines.c \
@@ -23,6 +25,7 @@ libsink_la_SOURCES = \
 	%D%/setup.h %D%/setup.c \
 	%D%/stats.h %D%/stats.c \
 	%D%/tally.h %D%/tally.c \
+	%D%/watch.h %D%/watch.c \
 	%D%/worker.h %D%/worker.c
 libsink_la_LIBADD = libudpsink.la $(LIBEV_LIBS) -lm
 

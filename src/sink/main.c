@@ -9,6 +9,7 @@
 #include "sink/engines.h"
 #include "sink/env.h"
 #include "sink/run.h"
+#include "sink/watch.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -106,6 +107,7 @@ static int control(struct setup *setup, struct report_header *header, struct err
 	if (!rc)
 		rc = measure(&c, err);
 	control_free(c.control);
+	counted_free(&c.counted);
 	free(c.carry.drops);
 	return rc;
 }
@@ -120,7 +122,11 @@ static int run(const struct opt_set *options, struct sink_conf *conf, int argc, 
 	int rc;
 
 	log_setup("udp_sink", LOG_NOTICE + MIN(conf->verbose, LOG_DEBUG - LOG_NOTICE));
-	if (conf_check(options, conf, &err) || engines_check(conf, &err) || setup_plan(&setup, conf, &err))
+	if (conf_check(options, conf, &err))
+		return fail(&err, EXIT_USAGE);
+	if (conf->watch)
+		return watch_run(conf, &err) ? fail(&err, EXIT_FAILED) : EXIT_OK;
+	if (engines_check(conf, &err) || setup_plan(&setup, conf, &err))
 		return fail(&err, EXIT_USAGE);
 	rc = guardian_start(&guardian, conf->early_demux, &err);
 	if (!rc) {

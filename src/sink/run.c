@@ -35,6 +35,9 @@ int run_announce(struct run_context *c, struct err *err)
 	if (c->announced)
 		return 0;
 	c->announced = true;
+	rc = counted_begin(&c->counted, c->setup->conf, err);
+	if (rc)
+		return rc;
 	rc = c->voice->ready(c->header);
 	if (rc)
 		return err_sys(err, rc, "write the ready record");
@@ -207,7 +210,9 @@ static int receive(struct run *r, struct err *err)
 		control_wait(c->control, &loop);
 	join(r);
 	log_progress(NULL);
-	return rc ? rc : final_report(r, err);
+	if (!rc)
+		rc = final_report(r, err);
+	return rc ? rc : counted_print(&c->counted, conf, err);
 }
 
 static int open_run(struct run *r, struct err *err)

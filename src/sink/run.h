@@ -6,6 +6,7 @@
 #define SINK_RUN_H
 
 #include "sink/control.h"
+#include "sink/counted.h"
 #include "sink/report.h"
 
 struct run_context {
@@ -14,6 +15,7 @@ struct run_context {
 	const struct report_voice *voice;
 	const struct report_header *header;
 	struct sampler_carry carry; /* from run to run */
+	struct counted counted;     /* what the kernel counts: from ready to the end of the first run, then from run to run */
 	bool announced; /* the ready record is out */
 	bool progress;  /* a live line on the terminal */
 };

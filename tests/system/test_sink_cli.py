@@ -133,8 +133,9 @@ FILES = {
     "steered": "port = 0\nuse-bpf\nthreads = 2\nengine = recvmsg\ngro\nbind-dev = lo\nduration = 1ms\n",
     "group": "port = 0\nreuse-port\ndontwait\nno-copy\njoin = 239.1.1.1%lo\nconnect = 127.0.0.1:9\nengine = recvmmsg\nduration = 1ms\n",
     "shared": "listen = 127.0.0.1:0\nlisten = 127.0.0.2:0\nshared-socket\nthreads = 2\nengine = recv, epoll\nduration = 1ms\n",
+    "counters": "port = 0\nengine = recv\nnstat = json\nzeros\nsoftnet\nno-watch\nduration = 1ms\n",
 }
-LEFT_OUT = {"help", "config", "version", "list-engines", "lite", "format"}
+LEFT_OUT = {"help", "config", "version", "list-engines", "lite", "format", "ethtool"}
 
 
 def words_of(text):
@@ -214,7 +215,8 @@ BAD = ["--engine=nosuch", "--engine=recv,nosuch", "--engine=RECV", "--engine=", 
        "--count=x", "--count=-1", "--count=1.5", "--count=99999999999999999999", "--duration=0", "--duration=x", "--duration=-1s", "--duration=1y",
        "--interval=1ms", "--interval=x", "--timeout=x", "--sk-timeout=x", "--busy-poll=1ns", "--work=2s", "--work=x", "--wait=never",
        "--format=xml", "--early-demux=maybe", "--verbose=4", "--check-pktgen=4", "--use-bad-ptr=1025", "--use-bad-ptr=33",
-       "--join=nonsense", "--join=10.0.0.1", "--bind-dev=longerthan15chars", "--pktinfo=maybe", "--spin=no"]
+       "--join=nonsense", "--join=10.0.0.1", "--bind-dev=longerthan15chars", "--pktinfo=maybe", "--spin=no", "--nstat=xml",
+       "--ethtool=longerthan15chars"]
 
 
 @test
@@ -231,7 +233,8 @@ PAIRS = ["--shared-socket --reuse-port", "--shared-socket --use-bpf", "--shared-
          "--cpus=0 --place=same-cpu", "--dontwait --waitforone", "--dontwait --spin", "--dontwait --wait=poll", "--check-sequence --use-bpf",
          "--check-pktgen --no-copy", "--check-sequence --no-copy", "--gro --no-copy", "--gro --buffer-size=100", "--gro --nr-iovec=2",
          "--format=classic --interval=1s", "--nr-iovec=10 --buffer-size=5", "--waitforone --engine=recv", "--timeout=1s --read",
-         "--connect --threads=2", "--check-sequence --shared-socket"]
+         "--connect --threads=2", "--check-sequence --shared-socket", "--nstat=text --format=json",
+         "--watch --listen=127.0.0.1:0"]
 
 
 @test
