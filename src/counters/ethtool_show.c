@@ -2,6 +2,7 @@
 #include "counters/ethtool_show.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,22 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+/* Statistics of the same name count as one. */
+static unsigned merge(struct change *list, unsigned n)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (kept && !strcmp(list[kept - 1].name, list[i].name)) {
+			list[kept - 1].increment += list[i].increment;
+			list[kept - 1].wrapped |= list[i].wrapped;
+		} else {
+			list[kept++] = list[i];
+		}
+	}
+	return kept;
+}
+
 /* Sorted; *n of them. The caller frees them. NULL: no memory. */
 static struct change *changes(const struct ethtool *from, const struct ethtool *to, unsigned *n)
 {
@@ -37,8 +54,10 @@ static struct change *changes(const struct ethtool *from, const struct ethtool *
 		if (ethtool_since(from, to, i, &hint, &c->increment, &c->wrapped) && (c->increment || c->wrapped))
 			(*n)++;
 	}
-	if (list)
+	if (list) {
 		qsort(list, *n, sizeof(*list), by_name);
+		*n = merge(list, *n);
+	}
 	return list;
 }
 
@@ -52,10 +71,10 @@ int ethtool_show_text(FILE *out, const struct ethtool *from, const struct ethtoo
 		return -ENOMEM;
 	fprintf(out, "\nShow adapter(s) (%s) statistics (ONLY that changed!)\n", to->device);
 	for (unsigned i = 0; i < n; i++) {
-		long long rate = llround(counter_rate(list[i].increment, ns));
+		uint64_t rate = (uint64_t)(counter_rate(list[i].increment, ns) + 0.5);
 
-		fprintf(out, "Ethtool(%-8s) stat: %12lld (%15s) <= %s /sec%s\n", to->device, rate, num_commas((uint64_t)rate, commas, sizeof(commas)),
-			list[i].name, list[i].wrapped ? " (overflow)" : "");
+		fprintf(out, "Ethtool(%-8s) stat: %12" PRIu64 " (%15s) <= %s /sec%s\n", to->device, rate, num_commas(rate, commas, sizeof(commas)), list[i].name,
+			list[i].wrapped ? " (overflow)" : "");
 	}
 	if (!n)
 		fprintf(out, " ***WARN***: No counters changed\n");

@@ -32,13 +32,17 @@ static void print_value(FILE *out, uint64_t value)
 
 static void print_named(FILE *out, const struct softnet *w, unsigned i)
 {
+	const char *comma = "";
+
 	if (!counts(softnet_sum(w, named[i].figure)))
 		return;
-	fprintf(out, "  %s", named[i].text);
+	fprintf(out, "  %s on", named[i].text);
 	for (unsigned c = 0; c < w->n; c++)
-		if (counts(w->cpu[c].value[named[i].figure]))
-			fprintf(out, " CPU %u: %" PRIu64 ",", w->cpu[c].cpu, w->cpu[c].value[named[i].figure]);
-	fprintf(out, " %s\n", named[i].hint);
+		if (counts(w->cpu[c].value[named[i].figure])) {
+			fprintf(out, "%s CPU %u: %" PRIu64, comma, w->cpu[c].cpu, w->cpu[c].value[named[i].figure]);
+			comma = ",";
+		}
+	fprintf(out, " (%s)\n", named[i].hint);
 }
 
 void softnet_show_text(FILE *out, const struct softnet *w, uint64_t ns)

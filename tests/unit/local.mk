@@ -93,7 +93,7 @@ endif
 
 if HAVE_CMOCKA
 # src/net, src/counters.
-net_unit_tests = test_mib test_addr test_cmsg test_cmsg_send test_dns test_qdisc test_range test_seqhdr test_sock test_sock_buffer \
+net_unit_tests = test_counter test_dev test_ethtool test_lnstat test_mib test_nstat test_softnet test_addr test_cmsg test_cmsg_send test_dns test_qdisc test_range test_seqhdr test_sock test_sock_buffer \
 	test_sock_connect test_sock_family test_sock_join test_sockset test_sockset_sharing test_sysctl test_toeplitz test_unwrap test_wire
 check_PROGRAMS += $(net_unit_tests)
 TESTS += $(net_unit_tests)
@@ -107,7 +107,19 @@ test_qdisc_SOURCES = %D%/test_qdisc.c
 test_qdisc_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_range_SOURCES = %D%/test_range.c
 test_range_LDADD = libudpsink.la $(CMOCKA_LIBS)
-test_mib_SOURCES = %D%/test_mib.c
+test_counter_SOURCES = %D%/test_counter.c
+test_counter_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_dev_SOURCES = %D%/test_dev.c %D%/proc_root.h
+test_dev_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_ethtool_SOURCES = %D%/test_ethtool.c %D%/text_of.h
+test_ethtool_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_lnstat_SOURCES = %D%/test_lnstat.c %D%/proc_root.h
+test_lnstat_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_nstat_SOURCES = %D%/test_nstat.c %D%/proc_root.h %D%/text_of.h
+test_nstat_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_softnet_SOURCES = %D%/test_softnet.c %D%/proc_root.h %D%/text_of.h
+test_softnet_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_mib_SOURCES = %D%/test_mib.c %D%/proc_root.h
 test_mib_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_dns_SOURCES = %D%/test_dns.c
 test_dns_LDADD = libudpsink.la $(CMOCKA_LIBS)

@@ -6,58 +6,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "base/util.h"
 #include "counters/mib.h"
-
-static char root[] = "mib-XXXXXX";
-
-static void put(const char *name, const char *text)
-{
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/net/%s", root, name);
-	if (!text) {
-		unlink(path);
-		return;
-	}
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
+#include "proc_root.h"
 
 #define SNMP "Ip: Forwarding DefaultTTL InReceives\nIp: 1 64 4000000000\nTcp: RtoAlgorithm RtoMin RtoMax MaxConn CurrEstab InSegs\nTcp: 1 200 120000 -1 3 77\n" \
 	     "Udp: InDatagrams NoPorts InErrors\nUdp: 5 6 18446744073709551615\nUdpLite: InDatagrams\nUdpLite: 9\n"
 #define SNMP6 "Ip6InReceives                   \t12\nUdp6InDatagrams                 \t3\n"
 #define NETSTAT "TcpExt: SyncookiesSent IPReversePathFilter\nTcpExt: 0 8\nIpExt: InNoECTPkts\nIpExt: 100\n"
 
-static int set_up(void **state)
-{
-	char path[64];
-
-	(void)state;
-	if (!mkdtemp(root))
-		return 1;
-	snprintf(path, sizeof(path), "%s/net", root);
-	return mkdir(path, 0700) || setenv("PROC_ROOT", root, 1);
-}
-
 static int tear_down(void **state)
 {
-	char path[64];
-
-	(void)state;
-	put("snmp", NULL);
-	put("snmp6", NULL);
-	put("netstat", NULL);
-	snprintf(path, sizeof(path), "%s/net", root);
-	return rmdir(path) || rmdir(root);
+	proc_put("snmp", NULL);
+	proc_put("snmp6", NULL);
+	proc_put("netstat", NULL);
+	return proc_tear_down(state);
 }
 
 static uint64_t get(const struct mib *m, const char *name)
@@ -76,9 +41,9 @@ static void test_names_order_values(void **state)
 	uint64_t value;
 
 	(void)state;
-	put("snmp", SNMP);
-	put("snmp6", SNMP6);
-	put("netstat", NETSTAT);
+	proc_put("snmp", SNMP);
+	proc_put("snmp6", SNMP6);
+	proc_put("netstat", NETSTAT);
 	for (unsigned again = 0; again < 3; again++) {
 		assert_int_equal(mib_read(&m, NULL), 0);
 		assert_int_equal(m.n, ARRAY_SIZE(order));
@@ -97,12 +62,30 @@ static void test_no_ipv6_r82(void **state)
 	uint64_t value;
 
 	(void)state;
-	put("snmp", SNMP);
-	put("snmp6", NULL);
-	put("netstat", NULL);
+	proc_put("snmp", SNMP);
+	proc_put("snmp6", NULL);
+	proc_put("netstat", NULL);
 	assert_int_equal(mib_read(&m, NULL), 0);
 	assert_false(m.has_ipv6 || m.has_extended || mib_get(&m, "Udp6InDatagrams", &value));
 	assert_int_equal(get(&m, "UdpInDatagrams"), 5);
+	mib_free(&m);
+}
+
+/* As nstat: in front of all others. */
+static void test_sctp(void **state)
+{
+	struct mib m = { 0 };
+
+	(void)state;
+	proc_put("sctp/snmp", "SctpCurrEstab                   \t0\nSctpActiveEstabs                \t7\n");
+	proc_put("snmp", SNMP);
+	proc_put("snmp6", NULL);
+	proc_put("netstat", NULL);
+	assert_int_equal(mib_read(&m, NULL), 0);
+	assert_string_equal(m.entry[0].name, "SctpCurrEstab");
+	assert_int_equal(get(&m, "SctpActiveEstabs"), 7);
+	assert_string_equal(m.entry[2].name, "IpInReceives");
+	proc_put("sctp/snmp", NULL);
 	mib_free(&m);
 }
 
@@ -111,12 +94,12 @@ static void refuse(const char *file, const char *text)
 	struct mib m = { 0 };
 	struct err err = ERR_INIT;
 
-	put("snmp", SNMP);
-	put("snmp6", SNMP6);
-	put("netstat", NETSTAT);
-	put(file, text);
+	proc_put("snmp", SNMP);
+	proc_put("snmp6", SNMP6);
+	proc_put("netstat", NETSTAT);
+	proc_put(file, text);
 	assert_true(mib_read(&m, &err) < 0);
-	if (!strstr(err.text, file) || !strstr(err.text, root))
+	if (!strstr(err.text, file) || !strstr(err.text, proc_root))
 		fail_msg("%s", err.text);
 	mib_free(&m);
 }
@@ -141,9 +124,9 @@ static void test_uneven_lines(void **state)
 	uint64_t value;
 
 	(void)state;
-	put("snmp", "Udp: InDatagrams NoPorts InErrors\nUdp: 1 2\nIp: InReceives\nIp: 3 4 5\n");
-	put("snmp6", "");
-	put("netstat", "");
+	proc_put("snmp", "Udp: InDatagrams NoPorts InErrors\nUdp: 1 2\nIp: InReceives\nIp: 3 4 5\n");
+	proc_put("snmp6", "");
+	proc_put("netstat", "");
 	assert_int_equal(mib_read(&m, NULL), 0);
 	assert_int_equal(m.n, 3);
 	assert_true(get(&m, "UdpNoPorts") == 2 && get(&m, "IpInReceives") == 3);
@@ -167,8 +150,8 @@ static void test_long_lines_r85(void **state)
 	for (unsigned i = 0; i < N; i++)
 		p += sprintf(p, " %u", i * 7);
 	sprintf(p, "\n");
-	put("snmp", SNMP);
-	put("netstat", text);
+	proc_put("snmp", SNMP);
+	proc_put("netstat", text);
 	assert_int_equal(mib_read(&m, NULL), 0);
 	for (unsigned i = 0; i < N; i += 97) {
 		sprintf(name, "TcpExtColumn%u", i);
@@ -185,19 +168,19 @@ static void test_paths(void **state)
 
 	(void)state;
 	assert_string_equal(strrchr(proc_path("stat/nf_conntrack", buf, sizeof(buf)), '/'), "/nf_conntrack");
-	put("snmp", "Udp: InDatagrams\nUdp: 1\n");
-	put("other", "Udp: InDatagrams\nUdp: 2\n");
-	snprintf(path, sizeof(path), "%s/net/other", root);
+	proc_put("snmp", "Udp: InDatagrams\nUdp: 1\n");
+	proc_put("other", "Udp: InDatagrams\nUdp: 2\n");
+	snprintf(path, sizeof(path), "%s/net/other", proc_root);
 	setenv("PROC_NET_SNMP", path, 1);
 	assert_int_equal(mib_read(&m, NULL), 0);
 	assert_int_equal(get(&m, "UdpInDatagrams"), 2);
 	unsetenv("PROC_NET_SNMP");
-	put("other", NULL);
+	proc_put("other", NULL);
 	unsetenv("PROC_ROOT");
 	assert_string_equal(proc_path("snmp", buf, sizeof(buf)), "/proc/thread-self/net/snmp");
 	assert_int_equal(mib_read(&m, NULL), 0); /* those of this host */
 	assert_true(get(&m, "UdpInDatagrams") < UINT64_MAX);
-	setenv("PROC_ROOT", root, 1);
+	setenv("PROC_ROOT", proc_root, 1);
 	mib_free(&m);
 }
 
@@ -206,7 +189,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_order_values), cmocka_unit_test(test_no_ipv6_r82), cmocka_unit_test(test_other_files_are_refused_r82),
 		cmocka_unit_test(test_uneven_lines),	   cmocka_unit_test(test_long_lines_r85), cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_sctp),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, proc_set_up, tear_down);
 }
