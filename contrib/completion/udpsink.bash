@@ -36,7 +36,7 @@ _udpsink() {
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 		;;
-	--bind-dev)
+	--bind-dev | --ethtool)
 		mapfile -t COMPREPLY < <(cd /sys/class/net 2>/dev/null && compgen -f -- "$word")
 		return
 		;;

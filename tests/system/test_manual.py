@@ -231,6 +231,18 @@ def sink_records():
 
 
 @test
+def kernel_records():
+    "each member of udp_sink's records of what the kernel counted is described in udpsink-report(5), and no other is"
+    section = "RECORDS OF UDP_SINK"
+    sink = Sink("--listen", "127.0.0.1:0", "--engine", "null", "--count", 1, "--nstat", "--zeros", "--softnet").finish()
+    nstat = {**sink.record("nstat"), "kernel": {}, "rate": {}}  # their members are the kernel's
+    same(member_names(section, "nstat"), members(nstat), "nstat")
+    same(member_names(section, "ethtool"), {m.replace("kernel", "counters") for m in members(nstat)} | {"device"}, "ethtool")
+    found = members(sink.record("softnet"))
+    same(member_names(section, "softnet"), {m if m == "cpus.cpu" else m.replace("cpus.", "total.") for m in found}, "softnet")
+
+
+@test
 def source_records():
     "each member of udp_source's records is described in udpsink-report(5), and no other is"
     section, common = "RECORDS OF UDP_SOURCE", {"run_id", "sender"}
