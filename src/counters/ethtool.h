@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ethtool - the statistics of an interface's driver under the driver's names, as `ethtool -S` shows them (SIOCETHTOOL: linux/ethtool.h). Any thread; about its
- * network namespace. No privilege needed.
+ * ethtool - the statistics of an interface's driver under the driver's names, as `ethtool -S` shows them (SIOCETHTOOL: linux/ethtool.h). Any
+ * thread; about its network namespace. No privilege needed.
  *
  * The kernel hands 64 bits; what a driver keeps in fewer cannot be told. Names may come twice: equal ones are told apart by their order.
  */
@@ -26,8 +26,8 @@ struct ethtool {
 	unsigned n, room;
 };
 
-/* Takes the place of what *e held; zeroed before the first. -EOPNOTSUPP: the driver has none. 0 or -errno with a sentence; ends with ethtool_free also on
- * failure. */
+/* Takes the place of what *e held; zeroed before the first. -EOPNOTSUPP: the driver has none. 0 or -errno with a sentence; ends with
+ * ethtool_free also on failure. */
 int ethtool_read(struct ethtool *e, const char *device, struct err *err);
 
 /* What stat i of `to` has grown by; false: `from` does not have it. *wrapped as counter_increment. *hint: 0 before the first i, then left alone. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ethtool_show - prints what a driver's statistics have grown by in a window, in the lines of ethtool_stats.pl. Only what changed, sorted by name. A counter that
- * one of the two readings lacks is left out; those of the same name are added up. Control thread.
+ * ethtool_show - prints what a driver's statistics have grown by in a window, in the lines of ethtool_stats.pl. Only what changed, sorted by name.
+ * A counter that one of the two readings lacks is left out; those of the same name are added up. Control thread.
  */
 #ifndef COUNTERS_ETHTOOL_SHOW_H
 #define COUNTERS_ETHTOOL_SHOW_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lnstat - the tables under /proc/net/stat (rt_cache, nf_conntrack, arp_cache) as lnstat(8) shows them: a line of titles, then a row of hexadecimal numbers of
- * 32 bits per CPU. Any thread.
+ * lnstat - the tables under /proc/net/stat (rt_cache, nf_conntrack, arp_cache) as lnstat(8) shows them: a line of titles, then a row of hexadecimal
+ * numbers of 32 bits per CPU. Any thread.
  *
- * The first column (entries) is a level, the same in every row. The others are counters, summed over the CPUs: of the network namespace in nf_conntrack, of
- * the whole host in rt_cache and arp_cache.
+ * The first column (entries) is a level, the same in every row. The others are counters, summed over the CPUs: of the network namespace in
+ * nf_conntrack, of the whole host in rt_cache and arp_cache.
  */
 #ifndef COUNTERS_LNSTAT_H
 #define COUNTERS_LNSTAT_H
@@ -25,8 +25,8 @@ struct lnstat {
 	struct proc_text text;
 };
 
-/* table: "nf_conntrack". Takes the place of what *l held; zeroed before the first. -ENOENT: this kernel has no such table, or its module is not loaded.
- * 0 or -errno with a sentence; ends with lnstat_free also on failure. */
+/* table: "nf_conntrack". Takes the place of what *l held; zeroed before the first. -ENOENT: this kernel has no such table, or its module is not
+ * loaded. 0 or -errno with a sentence; ends with lnstat_free also on failure. */
 int lnstat_read(struct lnstat *l, const char *table, struct err *err);
 
 /* False: there is no such column. */

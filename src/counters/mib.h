@@ -6,8 +6,9 @@
  * In the two-line tables a name is the text before the colon and the column's title: "Udp:" and "InDatagrams" are UdpInDatagrams. What is a setting and not a counter
  * is left out, as by nstat. They are per namespace, and counters of the kernel's unsigned long: 64 bits wide on a 64-bit kernel.
  *
- * The file snmp has to be there. Without snmp6 (no IPv6 in this kernel) has_ipv6 is false and what is named Ip6..., Udp6... is unknown; without netstat the same with
- * has_extended; without sctp/snmp (module not loaded) its names. The files are read one after the other: under traffic they differ by what came in between. Control thread.
+ * The file snmp has to be there. Without snmp6 (no IPv6 in this kernel) has_ipv6 is false and what is named Ip6..., Udp6... is unknown; without
+ * netstat the same with has_extended; without sctp/snmp (module not loaded) its names. The files are read one after the other: under traffic they
+ * differ by what came in between. Control thread.
  */
 #ifndef COUNTERS_MIB_H
 #define COUNTERS_MIB_H

@@ -26,8 +26,8 @@ struct snapshot {
 	unsigned devices;
 };
 
-/* Takes the place of what *s held; zeroed before the first, and then always with the same want. 0 or -errno with a sentence; ends with snapshot_free also on
- * failure. */
+/* Takes the place of what *s held; zeroed before the first, and then always with the same want. 0 or -errno with a sentence; ends with
+ * snapshot_free also on failure. */
 int snapshot_read(struct snapshot *s, const struct snapshot_want *want, struct err *err);
 
 void snapshot_free(struct snapshot *s);

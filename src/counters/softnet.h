@@ -2,8 +2,9 @@
 /*
  * softnet - /proc/net/softnet_stat: what each CPU's packet processing did. Of the whole host, also inside a network namespace.
  *
- * The kernel prints one row per CPU that is online, hexadecimal numbers of 32 bits without titles; newer kernels append columns (net/core/net-procfs.c,
- * softnet_seq_show). A column that a kernel does not have is unknown (SOFTNET_UNKNOWN); further ones are passed over. Any thread.
+ * The kernel prints one row per CPU that is online, hexadecimal numbers of 32 bits without titles; newer kernels append columns
+ * (net/core/net-procfs.c, softnet_seq_show). A column that a kernel does not have is unknown (SOFTNET_UNKNOWN); further ones are passed over. Any
+ * thread.
  */
 #ifndef COUNTERS_SOFTNET_H
 #define COUNTERS_SOFTNET_H
@@ -44,8 +45,8 @@ struct softnet {
 /* Takes the place of what *s held; zeroed before the first. 0 or -errno with a sentence; ends with softnet_free also on failure. */
 int softnet_read(struct softnet *s, struct err *err);
 
-/* Increments by CPU into *out (zeroed before the first, kept apart from both). A CPU that is in one of the two only (it went offline, or came) has unknown
- * increments; without numbers, all are unknown when the number of rows changed. A level is that of `to`. 0 or -ENOMEM. */
+/* Increments by CPU into *out (zeroed before the first, kept apart from both). A CPU that is in one of the two only (it went offline, or came)
+ * has unknown increments; without numbers, all are unknown when the number of rows changed. A level is that of `to`. 0 or -ENOMEM. */
 int softnet_since(const struct softnet *from, const struct softnet *to, struct softnet *out);
 
 /* Over all CPUs whose figure is known; unknown when there is none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * softnet_show - prints what the CPUs' packet processing did in a window: a row per CPU, the sum, and by number the CPUs that dropped or were squeezed. Control
- * thread.
+ * softnet_show - prints what the CPUs' packet processing did in a window: a row per CPU, the sum, and by number the CPUs that dropped or were
+ * squeezed. Control thread.
  */
 #ifndef COUNTERS_SOFTNET_SHOW_H
 #define COUNTERS_SOFTNET_SHOW_H

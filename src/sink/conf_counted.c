@@ -7,7 +7,8 @@
 #include "sink/conf.h"
 
 /* What --watch has a use for; all else is about receiving. */
-static const char *const watch_takes[] = { "watch", "nstat", "zeros", "ethtool", "softnet", "interval", "duration", "count", "format", "verbose", "config" };
+static const char *const watch_takes[] = { "watch", "nstat", "zeros", "ethtool", "softnet", "interval", "duration", "count", "format", "verbose",
+					   "config" };
 
 static bool watch_knows(const char *name)
 {
