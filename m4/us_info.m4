@@ -18,6 +18,7 @@ compiler: ${us_compiler:-$CC}
 flags:$us_flags
 target: $host
 libraries: libev $us_ev_major.$us_ev_minor, jansson ${us_jansson:-unknown}, liburing $us_liburing, libpcap $us_libpcap
+bpf: $us_bpf
 sanitizers: $us_sanitizers"
 us_info_c=`AS_ECHO(["$us_info"]) | $SED 's/[[\\"]]/\\\\&/g; s/$/\\\\n/' | tr -d '\n'`
 AC_DEFINE_UNQUOTED([BUILD_INFO], ["$us_info_c"],

@@ -28,3 +28,4 @@ include tests/system/local.mk
 include tests/fault/local.mk
 include tests/bench/local.mk
 include tests/portability/local.mk
+include tests/host/local.mk

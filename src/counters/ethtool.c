@@ -28,15 +28,17 @@ static int ask(int fd, const char *device, void *command)
 /* ETHTOOL_GSSET_INFO, or what there was before Linux 2.6.34. */
 static int count(int fd, const char *device, unsigned *n)
 {
-	struct {
+	union { /* the number of statistics follows the struct */
 		struct ethtool_sset_info head;
-		uint32_t size;
+		char room[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)];
 	} info = { .head = { .cmd = ETHTOOL_GSSET_INFO, .sset_mask = UINT64_C(1) << ETH_SS_STATS } };
 	struct ethtool_drvinfo driver = { .cmd = ETHTOOL_GDRVINFO };
+	uint32_t size = 0;
 	int ret = ask(fd, device, &info);
 
 	if (!ret) {
-		*n = info.head.sset_mask ? info.size : 0;
+		memcpy(&size, info.room + sizeof(info.head), sizeof(size));
+		*n = info.head.sset_mask ? size : 0;
 		return 0;
 	}
 	if (ret == -EOPNOTSUPP)

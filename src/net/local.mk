@@ -5,6 +5,7 @@ libudpsink_la_SOURCES += \
 	%D%/dns.h %D%/dns.c \
 	%D%/group.h %D%/group.c \
 	%D%/netlink.h %D%/netlink.c \
+	%D%/netns.h %D%/netns.c \
 	%D%/qdisc.h %D%/qdisc.c \
 	%D%/range.h %D%/range.c \
 	%D%/route.h %D%/route.c \

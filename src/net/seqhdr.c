@@ -20,7 +20,11 @@ enum {
 	AT_STAMP = 18,
 	AT_DATAGRAMS = 18,
 	AT_TRAILERS = 26,
-	AT_SEGMENTS = 34,
+	AT_NETNS = 34,
+	AT_SEGMENTS = 42,
+	AT_AFTER = 44,
+	AT_PROBES = 46,
+	AT_MESSAGES = 48,
 };
 
 static void put16(unsigned char *at, uint16_t value)
@@ -113,7 +117,11 @@ size_t seqhdr_write_trailer(void *payload, size_t size, const struct seqhdr *hea
 	seqhdr_write(p, size, &h);
 	put64(p + AT_DATAGRAMS, sums->datagrams);
 	put64(p + AT_TRAILERS, sums->trailers);
+	put64(p + AT_NETNS, sums->netns);
 	put16(p + AT_SEGMENTS, sums->segments);
+	put16(p + AT_AFTER, sums->after);
+	put16(p + AT_PROBES, sums->probes);
+	put16(p + AT_MESSAGES, sums->messages);
 	return SEQHDR_TRAILER_SIZE;
 }
 
@@ -124,7 +132,9 @@ bool seqhdr_read_trailer(const void *payload, size_t size, struct seqhdr_sums *s
 
 	if (size < SEQHDR_TRAILER_SIZE || !seqhdr_read(payload, size, &h) || h.kind != SEQHDR_TRAILER)
 		return false;
-	*sums = (struct seqhdr_sums){ .datagrams = get64(p + AT_DATAGRAMS), .trailers = get64(p + AT_TRAILERS), .segments = get16(p + AT_SEGMENTS) };
+	*sums = (struct seqhdr_sums){ .datagrams = get64(p + AT_DATAGRAMS), .trailers = get64(p + AT_TRAILERS),
+				      .netns = get64(p + AT_NETNS), .segments = get16(p + AT_SEGMENTS), .after = get16(p + AT_AFTER),
+				      .probes = get16(p + AT_PROBES), .messages = get16(p + AT_MESSAGES) };
 	return true;
 }
 

@@ -39,14 +39,18 @@ bool seqhdr_read(const void *payload, size_t size, struct seqhdr *header);
 
 /* What a trailer says behind the first 18 bytes, of the whole run, all streams:
  *
- *   18         26                  34         36
- *   | datagrams | trailers before it | segments |
+ *   18         26                  34        42         44              46       48               50
+ *   | datagrams | trailers before it | network | segments | to come after | probes | their messages |
  */
-#define SEQHDR_TRAILER_SIZE 36
+#define SEQHDR_TRAILER_SIZE 50
 struct seqhdr_sums {
 	uint64_t datagrams; /* that the source's kernel accepted; trailers are not in it */
 	uint64_t trailers;  /* that it accepted before this one */
+	uint64_t netns;     /* its network namespace, see net/netns.h; 0 = not known */
 	uint16_t segments;  /* datagrams per message at the end: 1 = plain, more = UDP_SEGMENT */
+	uint16_t after;     /* trailers that will be tried after this one, at most 65535 */
+	uint16_t probes;    /* datagrams that it sent to itself in that namespace, before the run... */
+	uint16_t messages;  /* ...and in how many messages */
 };
 
 /* The whole trailer, or 0 bytes where there is no room. header: kind, stamp are set here. */

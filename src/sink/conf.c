@@ -2,10 +2,13 @@
 #include "sink/conf.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <net/if.h>
 #include <string.h>
 
 #include "base/num.h"
+#include "net/seqhdr.h"
+#include "sink/sent.h"
 
 #define AT(field) .offset = offsetof(struct sink_conf, field)
 #define FLAG(long_name, short_name, field, heading, text) \
@@ -87,6 +90,8 @@ static const struct opt table[] = {
 
 	NUMBER("count", 'c', OPT_COUNT, count, "N", 0, 0, "1000000", "Length", "datagrams per run; 0 = no limit (default when --duration is given)"),
 	NUMBER("duration", 0, OPT_DURATION, duration, "TIME", 0, 0, NULL, "Length", "time per run, from when it is ready"),
+	NUMBER("until-quiet", 0, OPT_DURATION, until_quiet, "TIME", 0, 0, NULL, "Length",
+	       "end when something came and then nothing for so long; what is queued is read first"),
 	NUMBER("repeat", 'r', OPT_INT, repeat, "N", 1, 1000000, "1", "Length", "runs per engine"),
 
 	{ .name = "check-sender", .letter = 'S', .type = OPT_STRING, .argument = "ADDR", AT(check_sender), .group = "Checks",
@@ -95,8 +100,12 @@ static const struct opt table[] = {
 	  .help = "verify pktgen headers: 1 = mark and order, 2 = also their repeats through the packet, 3 = also that none is missing" },
 	FLAG("check-sequence", 0, check_sequence, "Checks", "verify the headers of udp_source: order, duplicates, gaps"),
 	FLAG("by-destination", 0, by_destination, "Checks", "count datagrams per local address"),
+	FLAG("drop-reasons", 0, drop_reasons, "Checks", "say why the kernel dropped packets for our ports, by a BPF program (as root)"),
 	NUMBER("use-bad-ptr", 'B', OPT_INT, bad_ptr, "N", 0, 1024, NULL, "Checks", "fault test: give packet N of each batch a bad buffer"),
 
+	FLAG("ledger", 0, ledger, "Counters", "account for every datagram: what the kernel dropped, place by place, and whether it adds up"),
+	TEXT("sent-from", 0, OPT_STRING, sent_from, "FILE", "Counters",
+	     "with --ledger: JSON lines of udp_source, whose sum record tells what was sent (default: its trailers)"),
 	{ .name = "nstat", .type = OPT_CHOICE, .optional = true, .missing = "auto", .argument = "MODE", AT(nstat), .choices = "off|auto|text|json",
 	  .def = "off", .group = "Counters", .help = "after each run the protocol counters that changed, as nstat; arguments are patterns of names" },
 	FLAG("zeros", 0, zeros, "Counters", "with --nstat or --watch: also counters that did not change"),
@@ -149,6 +158,8 @@ static const struct {
 	{ "check-sequence", "use-bpf", "the datagrams of a flow come to the worker of whichever CPU processed them" },
 	{ "check-pktgen", "no-copy", "there is no payload to check" },
 	{ "check-sequence", "no-copy", "there is no payload to check" },
+	{ "ledger", "no-copy", "trailers are known by their payload" },
+	{ "ledger", "use-bad-ptr", "the kernel counts what could not be copied as dropped" },
 	{ "gro", "no-copy", "segments need their buffer" },
 	{ "gro", "buffer-size", "coalesced buffers are always 65535 bytes" },
 	{ "gro", "nr-iovec", "segments are read from one piece" },
@@ -203,6 +214,22 @@ static void order_shortcuts(struct opt_list *list)
 	list->n = n;
 }
 
+static int check_ledger(const struct opt_set *set, const struct sink_conf *conf, struct err *err)
+{
+	bool one = conf->repeat == 1 && conf->engines.n == 1 && !strpbrk(conf->engines.text[0], ",") && strcmp(conf->engines.text[0], "all");
+
+	if (!conf->ledger)
+		return opt_given(set, "sent-from") ? err_say(err, EINVAL, "--sent-from is for --ledger: give that too") : 0;
+	if (conf->format == CONF_CLASSIC)
+		return err_say(err, EINVAL, "--ledger and --format classic exclude each other: it has no place for it; use text or json");
+	if (conf->buffer_size < SEQHDR_TRAILER_SIZE)
+		return err_say(err, EINVAL, "--buffer-size %" PRIu64 ": --ledger reads the trailers of udp_source, which have %d bytes",
+			       conf->buffer_size, SEQHDR_TRAILER_SIZE);
+	if (conf->sent_from && !one)
+		return err_say(err, EINVAL, "--sent-from tells of one run: name one --engine, without --repeat");
+	return conf->sent_from ? sent_check(conf->sent_from, err) : 0;
+}
+
 int conf_check(const struct opt_set *set, struct sink_conf *conf, struct err *err)
 {
 	char text[32];
@@ -219,8 +246,17 @@ int conf_check(const struct opt_set *set, struct sink_conf *conf, struct err *er
 		return err_say(err, EINVAL, "--duration 0 would end before it begins; leave it out to run until --count");
 	if (opt_given(set, "interval") && conf->interval < 10 * NSEC_PER_MSEC)
 		return err_say(err, EINVAL, "--interval %s: must be at least 10ms", num_duration_text(conf->interval, text, sizeof(text)));
+	if (opt_given(set, "until-quiet") && !opt_given(set, "count"))
+		conf->count = 0;
+	if (opt_given(set, "until-quiet") && conf->until_quiet < 100 * NSEC_PER_MSEC)
+		return err_say(err, EINVAL, "--until-quiet %s: must be at least 100ms", num_duration_text(conf->until_quiet, text, sizeof(text)));
+	rc = check_ledger(set, conf, err);
+	if (rc)
+		return rc;
 	if (conf->format == CONF_CLASSIC && conf->interval)
 		return err_say(err, EINVAL, "--interval and --format classic exclude each other: it has no interval lines; use text or json");
+	if (conf->format == CONF_CLASSIC && conf->drop_reasons)
+		return err_say(err, EINVAL, "--drop-reasons and --format classic exclude each other: it has no lines for reasons; use text or json");
 	if (conf->busy_poll % NSEC_PER_USEC)
 		return err_say(err, EINVAL, "--busy-poll %s: the kernel takes whole microseconds",
 			       num_duration_text(conf->busy_poll, text, sizeof(text)));

@@ -36,12 +36,14 @@ struct sink_conf {
 	bool pktinfo, recv_ttl, recv_tos, rxq_ovfl;
 	int early_demux;
 	/* how long */
-	uint64_t count, duration, interval;
+	uint64_t count, duration, until_quiet, interval;
 	int repeat;
 	/* checks and views */
 	const char *check_sender;
 	int check_pktgen;
 	bool check_sequence, by_destination;
+	bool ledger, drop_reasons;
+	const char *sent_from; /* NULL, a file, or the number of an open descriptor */
 	/* counters of the kernel */
 	int nstat;
 	bool zeros, softnet, watch;

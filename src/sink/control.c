@@ -51,11 +51,13 @@ static void on_interval(struct ev_loop *loop, ev_timer *w, int events UNUSED)
 		ev_break(loop, EVBREAK_ALL);
 }
 
-static void on_sample(struct ev_loop *loop UNUSED, ev_timer *w, int events UNUSED)
+static void on_sample(struct ev_loop *loop, ev_timer *w, int events UNUSED)
 {
 	struct control *c = w->data;
 
 	c->run->sample(c->run->data);
+	if (c->run->ended(c->run->data))
+		ev_break(loop, EVBREAK_ALL);
 }
 
 struct control *control_new(struct err *err)

@@ -26,7 +26,7 @@ struct control_run {
 	uint64_t interval_ns;      /* 0 = none */
 	void (*interval)(void *);  /* every interval_ns */
 	void (*sample)(void *);    /* every CONTROL_SAMPLE_NS; NULL = never */
-	bool (*ended)(void *);     /* after a notify: true = leave the loop */
+	bool (*ended)(void *);     /* after a notify, an interval or a sample: true = leave the loop */
 	void *data;
 };
 

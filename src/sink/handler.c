@@ -20,6 +20,7 @@ unsigned handler_bits(const struct sink_conf *conf, const struct engine_ops *ops
 	bits |= conf->recv_tos || conf->rxq_ovfl || (conf->recv_ttl && control) ? HANDLER_FIELDS : 0;
 	bits |= conf->connect_each ? HANDLER_EACH : 0;
 	bits |= conf->work ? HANDLER_WORK : 0;
+	bits |= conf->ledger ? HANDLER_TRAILERS : 0;
 	return bits;
 }
 
@@ -32,8 +33,9 @@ int handler_open(struct handler *h, unsigned bits, const struct sink_conf *conf,
 	h->sequence = bits & HANDLER_SEQUENCE ? sequence_new(run) : NULL;
 	h->destinations = bits & HANDLER_DEST ? calloc(1, sizeof(*h->destinations)) : NULL;
 	h->fields = bits & HANDLER_FIELDS ? calloc(1, sizeof(*h->fields)) : NULL;
+	h->trailers = bits & HANDLER_TRAILERS ? calloc(1, sizeof(*h->trailers)) : NULL;
 	if ((bits & HANDLER_FLOWS && !h->flows) || (bits & HANDLER_SEQUENCE && !h->sequence) ||
-	    (bits & HANDLER_DEST && !h->destinations) || (bits & HANDLER_FIELDS && !h->fields) ||
+	    (bits & HANDLER_DEST && !h->destinations) || (bits & HANDLER_FIELDS && !h->fields) || (bits & HANDLER_TRAILERS && !h->trailers) ||
 	    (bits & HANDLER_EACH && each_open(&h->each, ops, set, slot, (unsigned)conf->max_flows))) {
 		handler_close(h);
 		return -ENOMEM;
@@ -47,6 +49,7 @@ void handler_close(struct handler *h)
 	sequence_free(h->sequence);
 	free(h->destinations);
 	free(h->fields);
+	free(h->trailers);
 	each_close(&h->each);
 	*h = (struct handler){ 0 };
 }
@@ -89,6 +92,29 @@ static void fields(struct handler_fields *f, const struct cmsg_info *info)
 	f->malformed += info->malformed;
 }
 
+/* Is this datagram of the run? Foreign ones and trailers are not. */
+static bool is_of_run(struct handler *h, const void *payload, uint32_t len, uint32_t wire_len, struct stats *stats)
+{
+	uint64_t before = stats->trailers;
+	bool ours = !(h->bits & HANDLER_SEQUENCE) || sequence_check(h->sequence, payload, len, stats);
+
+	if (!(h->bits & HANDLER_TRAILERS) || !trailers_fits(wire_len))
+		return ours;
+	if (ours && trailers_take(h->trailers, payload, len)) {
+		stats->trailers++;
+		return false;
+	}
+	if (stats->trailers != before)
+		trailers_take(h->trailers, payload, len);
+	return ours;
+}
+
+/* Can one of these datagrams be a trailer? */
+static bool may_hold_trailer(const struct packet *p)
+{
+	return p->segment ? trailers_fits(p->segment) || trailers_fits(p->wire_len % p->segment) : trailers_fits(p->wire_len);
+}
+
 /* What is ours of a packet. */
 struct share {
 	uint32_t datagrams, wire_len;
@@ -103,7 +129,7 @@ static void payloads(struct handler *h, const struct packet *p, struct stats *st
 	while (segment_next(&s)) {
 		uint32_t wire_len = p->segment ? s.len : p->wire_len;
 
-		if (h->bits & HANDLER_SEQUENCE && !sequence_check(h->sequence, s.data, s.len, stats)) {
+		if (!is_of_run(h, s.data, s.len, wire_len, stats)) {
 			uncount(stats, s.len, wire_len);
 			share->datagrams--;
 			share->wire_len -= wire_len;
@@ -124,7 +150,7 @@ static void one(struct handler *h, struct engine *engine, const struct packet *p
 		foreign_packet(stats, p);
 		return;
 	}
-	if (h->bits & (HANDLER_SEQUENCE | HANDLER_PKTGEN))
+	if (h->bits & (HANDLER_SEQUENCE | HANDLER_PKTGEN) || (h->bits & HANDLER_TRAILERS && may_hold_trailer(p)))
 		payloads(h, p, stats, &ours);
 	if (!ours.datagrams)
 		return;
@@ -158,10 +184,14 @@ static void work(const struct batch *batch, uint64_t ns)
 
 void handler_batch(struct handler *h, struct engine *engine, const struct batch *batch, struct stats *stats)
 {
-	if (h->bits & ~(unsigned)HANDLER_WORK)
-		for (unsigned i = 0; i < batch->n; i++)
-			if (!(batch->packets[i].flags & PACKET_BAD))
-				one(h, engine, &batch->packets[i], stats);
+	bool trailers_only = !(h->bits & ~(unsigned)(HANDLER_WORK | HANDLER_TRAILERS)); /* most packets cannot be one */
+
+	for (unsigned i = 0; h->bits & ~(unsigned)HANDLER_WORK && i < batch->n; i++) {
+		const struct packet *p = &batch->packets[i];
+
+		if (!(p->flags & PACKET_BAD) && (!trailers_only || may_hold_trailer(p)))
+			one(h, engine, p, stats);
+	}
 	if (h->bits & HANDLER_WORK)
 		work(batch, h->conf->work);
 }

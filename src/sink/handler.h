@@ -16,6 +16,7 @@
 #include "sink/pktgen.h"
 #include "sink/sequence.h"
 #include "sink/stats.h"
+#include "sink/trailers.h"
 
 enum handler_bit {
 	HANDLER_FAMILY = 1 << 0,   /* IPv4 and IPv6 apart, by source address */
@@ -27,6 +28,7 @@ enum handler_bit {
 	HANDLER_FIELDS = 1 << 6,   /* TOS and TTL histograms */
 	HANDLER_EACH = 1 << 7,     /* --connect-each */
 	HANDLER_WORK = 1 << 8,     /* --work */
+	HANDLER_TRAILERS = 1 << 9, /* --ledger */
 };
 
 /* Header fields as received, from control messages. */
@@ -45,6 +47,7 @@ struct handler {
 	struct pktgen pktgen;
 	struct destinations *destinations;
 	struct handler_fields *fields;
+	struct trailers *trailers;
 	struct each each;
 };
 

@@ -70,6 +70,8 @@ static int run_all(struct run_context *c, struct err *err)
 
 	if (!rc)
 		rc = said(c->voice->header(c->header), err);
+	if (!rc) /* what was dropped before the first run is not a run's */
+		rc = dropped_take(&c->dropped, err);
 	for (unsigned i = 0; !rc && i < s->engines; i++) {
 		if (s->engine[i].skipped)
 			rc = said(c->voice->skipped(&s->engine[i]), err);
@@ -87,7 +89,13 @@ static int measure(struct run_context *c, struct err *err)
 	if (!rc)
 		rc = engines_open(c->setup, err);
 	if (!rc)
+		rc = dropped_open(&c->dropped, c->setup, err);
+	if (!rc)
+		rc = account_open(&c->account, c->setup, err);
+	if (!rc)
 		rc = run_all(c, err);
+	account_close(&c->account);
+	dropped_close(&c->dropped);
 	engines_close(c->setup);
 	return rc;
 }

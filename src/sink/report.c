@@ -83,6 +83,16 @@ static void note_spread(struct report *r)
 		}
 }
 
+/* A buffer that is full whenever something is dropped does not meet bursts: a larger one would be full as well, a little later. */
+static void note_drops(struct report *r)
+{
+	bool sustained = r->full >= REPORT_SUSTAINED && 2 * r->full > r->dropping;
+
+	report_note(r, "the sockets dropped %llu: receive buffer %u of %u bytes at most; %s", (unsigned long long)r->total.drops, r->total.queue_max,
+		    r->total.queue_limit, sustained ? "full at most looks: sustained overload, which a faster reader cures and --rcvbuf does not" :
+		    "a faster reader or --rcvbuf helps where it was full, not against wrong checksums");
+}
+
 static void note_doubts(struct report *r)
 {
 	const struct stats *s = &r->total.stats;
@@ -97,9 +107,7 @@ static void note_doubts(struct report *r)
 		report_note(r, "%llu flows got no connected socket (raise --max-flows or the limit of open files)",
 		     (unsigned long long)r->total.connect_failed);
 	if (r->total.drops)
-		report_note(r, "the sockets dropped %llu: receive buffer %u of %u bytes at most; a faster reader or --rcvbuf helps where it was "
-			       "full, not against wrong checksums", (unsigned long long)r->total.drops, r->total.queue_max,
-			    r->total.queue_limit);
+		note_drops(r);
 	if (r->end_unknown)
 		report_note(r, "stopped while a batch was being filled: when its last datagram came is not known, and the window may "
 			       "end up to --sk-timeout too late (--waitforone has no such batches)");

@@ -12,6 +12,8 @@
 #ifndef SINK_REPORT_H
 #define SINK_REPORT_H
 
+#include "counters/ledger.h"
+#include "sink/dropped.h"
 #include "sink/guardian.h"
 #include "sink/sampler.h"
 #include "sink/setup.h"
@@ -47,6 +49,9 @@ enum report_kind { REPORT_PERIOD, REPORT_SUM };
 
 #define REPORT_NOTES 8
 
+/* Looks (CONTROL_SAMPLE_NS apart) with new drops and a full buffer from which on an overload is no burst: half a second of it. */
+#define REPORT_SUSTAINED 5
+
 struct report {
 	enum report_kind kind;
 	const struct setup *setup;
@@ -58,6 +63,7 @@ struct report {
 	uint64_t since_ns, until_ns;  /* since the run was ready */
 	unsigned known;               /* enum stats_need bits that hold */
 	int early_demux, udp_early_demux; /* -1 = not readable */
+	unsigned dropping, full;      /* looks that found new drops, and those that found the receive memory 3/4 full then */
 	unsigned demux_sockets, sockets;  /* early demux could apply to so many of our sockets */
 	struct report_worker total;
 	struct report_worker *worker; /* workers entries */
@@ -65,8 +71,10 @@ struct report {
 	double fairness;              /* Jain's index of datagrams over workers, NaN with one worker or none */
 	struct destinations *destinations; /* NULL = not asked for */
 	struct handler_fields *fields;     /* NULL = not asked for */
+	struct ledger *ledger;             /* NULL = not asked for */
+	const struct reason_list *drop_reasons; /* of a sum; NULL = not asked for */
 	unsigned notes;
-	char note[REPORT_NOTES][200]; /* sentences for people */
+	char note[REPORT_NOTES][240]; /* sentences for people */
 };
 
 /* Rates of one worker or of the total. */

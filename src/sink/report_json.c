@@ -5,8 +5,10 @@
 #include <stdio.h>
 
 #include "base/record.h"
+#include "net/netns.h"
 #include "sink/env.h"
 #include "sink/report.h"
+#include "sink/report_ledger.h"
 
 #define SCHEMA 1
 
@@ -101,6 +103,7 @@ static int header(const struct report_header *h)
 {
 	const struct setup *s = h->setup;
 	json_t *o = typed("header"), *c = json_object();
+	const uint64_t netns = netns_cookie();
 
 	record_add_uint(o, "schema", SCHEMA);
 	record_add_text(o, "program", "udp_sink");
@@ -109,6 +112,7 @@ static int header(const struct report_header *h)
 	record_add_array_text(o, "command", (const char *const *)h->argv, (unsigned)h->argc);
 	record_add(o, "options", options(h->options));
 	record_add(o, "host", env_host(&s->allowed));
+	add_known(o, "netns_cookie", netns ? (int64_t)netns : -1);
 	record_add(o, "sysctl", env_sysctls());
 	record_add(o, "sockets", sockets(s));
 	add_known(o, "group_others", s->others);
@@ -284,6 +288,8 @@ static int report(const struct report *r)
 	record_add_number(o, "fairness", r->fairness);
 	record_add(o, "early_demux", early_demux(r));
 	add_views(o, r);
+	record_add(o, "ledger", r->ledger ? report_ledger_record(r->ledger) : json_null());
+	dropped_record(r->drop_reasons, o);
 	for (unsigned i = 0; i < r->workers; i++)
 		json_array_append_new(workers, worker_record(r, &r->worker[i]));
 	record_add(o, "workers", workers);

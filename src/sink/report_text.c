@@ -11,6 +11,7 @@
 #include "net/addr.h"
 #include "net/sock_buffer.h"
 #include "sink/report.h"
+#include "sink/report_ledger.h"
 
 #define CELL 32
 
@@ -198,8 +199,11 @@ static int report(const struct report *r)
 
 	log_progress(NULL);
 	print_row(r, report_label(r->engine, label, sizeof(label)), &r->total);
-	if (r->kind == REPORT_PERIOD)
+	if (r->kind == REPORT_PERIOD) {
+		if (r->ledger)
+			report_ledger_print(r->ledger);
 		return report_flush();
+	}
 	if (r->workers > 1)
 		print_workers(r);
 	if (has_exceptions(r))
@@ -210,6 +214,9 @@ static int report(const struct report *r)
 		print_destinations(r->destinations);
 	if (r->fields)
 		print_fields(r->fields);
+	dropped_print(r->drop_reasons, stdout);
+	if (r->ledger)
+		report_ledger_print(r->ledger);
 	for (unsigned i = 0; i < r->notes; i++)
 		printf("  %s\n", r->note[i]);
 	return report_flush();

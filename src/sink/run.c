@@ -13,6 +13,9 @@
 #include "sink/notify.h"
 #include "sink/tally.h"
 
+/* The longest that a run with --ledger takes for what is queued when it is told to end. */
+#define DRAIN_NS (100 * NSEC_PER_MSEC)
+
 /* A run in the making. Blocks are apart from everything else by their own alignment. */
 struct run {
 	struct run_context *context;
@@ -25,6 +28,7 @@ struct run {
 	struct sampler sampler;
 	struct sample before, now;
 	uint64_t ready_ns;
+	uint64_t seen, moved_ns; /* --until-quiet: datagrams of any kind, and when the last of them were seen */
 	bool failed;
 };
 
@@ -35,7 +39,9 @@ int run_announce(struct run_context *c, struct err *err)
 	if (c->announced)
 		return 0;
 	c->announced = true;
-	rc = counted_begin(&c->counted, c->setup->conf, err);
+	rc = account_begin(&c->account, err);
+	if (!rc)
+		rc = counted_begin(&c->counted, c->setup->conf, err);
 	if (rc)
 		return rc;
 	rc = c->voice->ready(c->header);
@@ -47,11 +53,42 @@ int run_announce(struct run_context *c, struct err *err)
 	return 0;
 }
 
+/* Everything that was received, ours or not. */
+static uint64_t received(const struct run *r)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < r->workers; i++) {
+		struct stats s;
+
+		stats_snapshot(&r->block[i], &s);
+		all += s.datagrams + s.foreign + s.trailers;
+	}
+	return all;
+}
+
+/* --until-quiet: something came, all of it was read, and then nothing for so long. */
+static bool is_quiet(const struct run *r)
+{
+	uint64_t quiet = r->context->setup->conf->until_quiet;
+
+	return quiet && r->seen && !r->sampler.queued && clock_elapsed(r->moved_ns, clock_mono()) >= quiet;
+}
+
+static void look_for_traffic(struct run *r)
+{
+	uint64_t now = received(r);
+
+	if (now != r->seen || r->sampler.queued)
+		r->moved_ns = clock_mono();
+	r->seen = now;
+}
+
 static bool run_ended(void *data)
 {
 	struct run *r = data;
 
-	if (r->failed)
+	if (r->failed || is_quiet(r))
 		return true;
 	for (unsigned i = 0; i < r->started; i++)
 		if (atomic_load(&r->worker[i].done) && (r->worker[i].result || r->context->setup->conf->count))
@@ -67,6 +104,8 @@ static void run_sample(void *data)
 	uint64_t datagrams = 0, drops = 0;
 
 	sampler_sockets(&r->sampler);
+	if (r->context->setup->conf->until_quiet)
+		look_for_traffic(r);
 	if (r->context->progress && begin) {
 		struct stats s;
 
@@ -102,6 +141,7 @@ static void period(struct run *r, bool partial)
 	if (tally_period(&report, r->context->setup, r->engine, r->index, &r->sampler, &r->before, &r->now, r->ready_ns))
 		return;
 	report.partial = partial;
+	account_period(&r->context->account, &report, r->sampler.queued);
 	tally_demux(&report, r->context->header->guardian);
 	if (emit(r, &report))
 		r->failed = true;
@@ -167,6 +207,29 @@ static void join(struct run *r)
 	}
 }
 
+/* --ledger: nothing that waits in a socket is left there; bounded, for a source that goes on. */
+static void drain(const struct run *r)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	uint64_t end = clock_mono() + DRAIN_NS;
+	struct sock_memory m;
+
+	for (unsigned i = 0; i < r->sampler.watched; i++)
+		while (!sock_memory(r->sampler.set->sock[i].fd, &m) && m.rmem && clock_mono() < end)
+			nanosleep(&pause, NULL);
+}
+
+/* What sources told any of the workers. */
+static void account(struct run *r, struct report *report)
+{
+	struct trailers all = { 0 };
+
+	for (unsigned i = 0; i < r->workers; i++)
+		if (r->worker[i].handler.trailers)
+			trailers_merge(&all, r->worker[i].handler.trailers);
+	account_sum(&r->context->account, report, r->sampler.queued, &all);
+}
+
 static int final_report(struct run *r, struct err *err)
 {
 	const struct sink_conf *conf = r->context->setup->conf;
@@ -176,9 +239,14 @@ static int final_report(struct run *r, struct err *err)
 	if (conf->interval)
 		period(r, true);
 	sampler_read(&r->sampler, &r->now);
+	rc = dropped_take(&r->context->dropped, err);
+	if (rc)
+		return rc;
 	rc = tally_sum(&report, r->context->setup, r->engine, r->index, &r->sampler, r->ready_ns);
 	if (rc)
 		return err_sys(err, rc, "memory for the report");
+	report.drop_reasons = dropped_run(&r->context->dropped);
+	account(r, &report);
 	tally_demux(&report, r->context->header->guardian);
 	rc = emit(r, &report);
 	if (rc || r->failed)
@@ -208,6 +276,8 @@ static int receive(struct run *r, struct err *err)
 	worker_release(&r->shared);
 	if (!rc)
 		control_wait(c->control, &loop);
+	if (conf->ledger && !rc && !run_ended(r))
+		drain(r);
 	join(r);
 	log_progress(NULL);
 	if (!rc)

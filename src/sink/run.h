@@ -5,6 +5,7 @@
 #ifndef SINK_RUN_H
 #define SINK_RUN_H
 
+#include "sink/account.h"
 #include "sink/control.h"
 #include "sink/counted.h"
 #include "sink/report.h"
@@ -15,7 +16,9 @@ struct run_context {
 	const struct report_voice *voice;
 	const struct report_header *header;
 	struct sampler_carry carry; /* from run to run */
+	struct account account;
 	struct counted counted;     /* what the kernel counts: from ready to the end of the first run, then from run to run */
+	struct dropped dropped;     /* the same */
 	bool announced; /* the ready record is out */
 	bool progress;  /* a live line on the terminal */
 };

@@ -51,10 +51,18 @@ void sampler_close(struct sampler *s)
 	*s = (struct sampler){ 0 };
 }
 
+/* A queue that is always full when it drops is read too slowly; one that empties in between met a burst. */
+static void look_for_overload(struct sampler *s, const struct sock_memory *m, uint32_t dropped)
+{
+	s->dropping += dropped > 0;
+	s->full += dropped > 0 && m->rmem >= m->rcvbuf / 4 * 3;
+}
+
 void sampler_sockets(struct sampler *s)
 {
 	unsigned n = s->set ? atomic_load_explicit(&s->set->n, memory_order_acquire) : 0;
 
+	s->queued = 0;
 	for (unsigned i = 0; i < n; i++) {
 		struct sock_memory m;
 
@@ -62,6 +70,9 @@ void sampler_sockets(struct sampler *s)
 			s->unread++;
 			continue;
 		}
+		s->queued += m.rmem;
+		if (i < s->watched)
+			look_for_overload(s, &m, m.drops - s->last_drops[i]);
 		/* A socket of the start counts from now; one that joined later was made during the run and counts from 0. */
 		if (i < s->watched)
 			s->drops[i] += (uint32_t)(m.drops - s->last_drops[i]);

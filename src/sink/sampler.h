@@ -40,7 +40,9 @@ struct sampler {
 	uint32_t *queue_max;         /* largest receive memory seen, per socket, bytes */
 	uint32_t *queue_limit;       /* receive memory limit, per socket, bytes */
 	unsigned watched;            /* sockets that have a baseline */
+	uint64_t queued;             /* receive memory in use when looked at last, of all sockets, bytes */
 	uint64_t unread;             /* samples in which a socket could not be read */
+	unsigned dropping, full;     /* looks that found new drops; of these, those that found that socket's memory 3/4 full */
 	struct sampler_carry *carry;
 };
 

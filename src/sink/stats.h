@@ -26,6 +26,7 @@ enum stats_need {
 	STATS_PKTGEN = 1 << 3,   /* --check-pktgen */
 	STATS_CONTROL = 1 << 4,  /* control messages are asked for and the engine takes them */
 	STATS_WIRE_LEN = 1 << 5, /* nothing was truncated, or the engine knows how long it was */
+	STATS_TRAILERS = 1 << 6, /* --check-sequence or --ledger */
 };
 
 /* X(field, unit, needs, help) */
@@ -49,7 +50,7 @@ enum stats_need {
 	X(seq_stale, "datagrams", STATS_SEQUENCE, "too old to tell a late one from a duplicate")                     \
 	X(seq_skipped, "datagrams", STATS_SEQUENCE, "sequence numbers jumped over; missing = skipped - reordered")   \
 	X(seq_no_header, "datagrams", STATS_SEQUENCE, "carried no sequence header")                                  \
-	X(trailers, "datagrams", STATS_SEQUENCE, "told how many their stream had (udp_source --trailer); in no other counter") \
+	X(trailers, "datagrams", STATS_TRAILERS, "told how many there were (udp_source --trailer); in no other counter") \
 	X(pktgen_disorder, "datagrams", STATS_PKTGEN, "pktgen header older than the one before it")                  \
 	X(pktgen_bad_magic, "datagrams", STATS_PKTGEN, "no pktgen header")                                           \
 	X(pktgen_bad_repeat, "headers", STATS_PKTGEN, "repeated pktgen headers that differ from the first (level 2)")

@@ -17,6 +17,7 @@ static int begin(struct report *out, const struct setup *setup, const struct set
 	out->known |= engine->ops->caps & ENGINE_CMSG && engine->conf.control_size ? STATS_CONTROL : 0;
 	out->known |= bits & HANDLER_FAMILY ? STATS_FAMILY : 0;
 	out->known |= bits & HANDLER_SEQUENCE ? STATS_SEQUENCE : 0;
+	out->known |= bits & (HANDLER_SEQUENCE | HANDLER_TRAILERS) ? STATS_TRAILERS : 0;
 	out->known |= bits & HANDLER_PKTGEN ? STATS_PKTGEN : 0;
 	out->worker = calloc(workers, sizeof(*out->worker));
 	return out->worker ? 0 : -ENOMEM;
@@ -176,6 +177,8 @@ int tally_sum(struct report *out, const struct setup *setup, const struct setup_
 	out->total.flows = sampler->worker[0].handler.flows ? flows_count(&all) : (double)NAN;
 	out->total.cpu_asked = out->total.cpu_obtained = -1;
 	sockets_of_all(&out->total, sampler, NULL);
+	out->dropping = sampler->dropping;
+	out->full = sampler->full;
 	report_total(out, last ? clock_elapsed(first, last) : 0);
 	return 0;
 }
@@ -220,5 +223,6 @@ void tally_free(struct report *report)
 	free(report->worker);
 	free(report->destinations);
 	free(report->fields);
+	free(report->ledger);
 	*report = (struct report){ 0 };
 }

@@ -108,7 +108,7 @@ static void take_batch(struct worker *w, struct batch *b)
 {
 	struct worker_shared *sh = w->shared;
 	unsigned bucket = stats_fill_bucket(b->n);
-	uint64_t before = w->now.datagrams;
+	uint64_t before = w->now.datagrams, trailers = w->now.trailers;
 
 	if (UNLIKELY(!w->begin.mono_ns))
 		first_batch(w);
@@ -118,7 +118,7 @@ static void take_batch(struct worker *w, struct batch *b)
 	w->now.fill[bucket]++;
 	if (sh->ops->release)
 		sh->ops->release(w->engine, b);
-	stats_publish(w->block, &w->now, bucket, w->handler.bits || b->event);
+	stats_publish(w->block, &w->now, bucket, w->handler.bits & ~(unsigned)HANDLER_TRAILERS || w->now.trailers != trailers || b->event);
 	if (sh->conf->count && sh->conf->threads > 1)
 		atomic_fetch_add_explicit(&sh->received, w->now.datagrams - before, memory_order_relaxed);
 	if (UNLIKELY(w->now.datagrams == before)) {

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "base/record.h"
+#include "net/netns.h"
 #include "source/report.h"
 #include "source/target.h"
 
@@ -142,6 +143,7 @@ static int header(const struct source_conf *conf, const struct flows *flows, str
 	add_known(line, "count", conf->count);
 	record_add_uint(line, "seed", conf->seed);
 	record_add_text(line, "kernel", kernel.release);
+	add_known(line, "netns_cookie", netns_cookie() ? netns_cookie() : UINT64_MAX);
 	record_add_text(line, "cpu_model", cpu_model(model, sizeof(model)));
 	record_add_text(line, "destination", addr_format(&conf->dst, text, sizeof(text)));
 	record_add_text(line, "source", addr_format_host(&first->local, text, sizeof(text)));

@@ -35,13 +35,17 @@ static bool send_one(const struct source_conf *conf, const struct raw *raw, stru
 uint64_t trailer_send(const struct source_conf *conf, const struct flows *flows, const struct seqhdr_sums *sums)
 {
 	struct seqhdr_sums now = *sums;
+	uint64_t after = ARRAY_SIZE(pauses_ns) * (uint64_t)flows->n;
 
 	for (unsigned round = 0; round < ARRAY_SIZE(pauses_ns); round++) {
 		const struct timespec pause = { .tv_nsec = (long)pauses_ns[round] };
 
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-		for (unsigned i = 0; i < flows->n; i++)
+		for (unsigned i = 0; i < flows->n; i++) {
+			after--;
+			now.after = (uint16_t)MIN(after, UINT16_MAX);
 			now.trailers += send_one(conf, &flows->raw, &flows->flow[i], &now);
+		}
 	}
 	return now.trailers;
 }

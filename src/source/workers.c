@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "net/netns.h"
+
 /* Sending begins so much after the gate opens: time for all threads to wake up. */
 #define START_NS NSEC_PER_MSEC
 
@@ -139,7 +141,7 @@ int workers_stop(struct workers *team, struct err *err)
 
 struct seqhdr_sums workers_sums(const struct workers *team)
 {
-	struct seqhdr_sums sums = { .segments = 1 };
+	struct seqhdr_sums sums = { .segments = 1, .netns = netns_cookie() };
 
 	for (unsigned i = 0; i < team->started; i++) {
 		struct stats one;
@@ -147,6 +149,8 @@ struct seqhdr_sums workers_sums(const struct workers *team)
 		stats_snapshot(&team->member[i].worker.stats, &one);
 		sums.datagrams += one.sent;
 		sums.segments = (uint16_t)MAX(sums.segments, team->member[i].worker.conf->segments);
+		sums.probes = (uint16_t)team->member[i].worker.conf->probe.datagrams;
+		sums.messages = (uint16_t)team->member[i].worker.conf->probe.messages;
 	}
 	return sums;
 }

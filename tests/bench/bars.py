@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """bars - what udp_sink promises to cost, measured here and now, each against its bar.
 
-    bars.py [NAME...]        all, or some of: tax statistics instructions idle stop
+    bars.py [NAME...]        all, or some of: tax statistics ledger instructions idle stop
 
   tax           CPU ns per datagram of udp_sink --engine recvmmsg --batch 64 --pktinfo / a bare recvmmsg loop with the same flags      <= 1.03
   statistics    the bare loop with our counters published once per batch / without                                            <= 1.03
+  ledger        udp_sink --ledger --interval 100ms / without                                                                  <= 1.01
   instructions  user-space instructions per datagram of --engine null --batch 64 (valgrind --tool=callgrind)                      <= 60
   idle          CPU time of a sink without traffic, each engine and way to wait but spin, largest                                  < 0.5 %
   stop          SIGTERM to the end of the process, each engine and way to wait, with and without traffic, largest               <= 200 ms
@@ -55,12 +56,12 @@ def bare(port, *args):
                     "--duration", str(WINDOW_MS), "--cpu", str(cpus()[0]), *args]).finish().sum
 
 
-def ours(port):
-    return Sink("--engine", "recvmmsg", "--batch", 64, "--pktinfo", "--rcvbuf", RCVBUF, "--duration", "%dms" % WINDOW_MS,
+def ours(port, *args):
+    return Sink(*args, "--engine", "recvmmsg", "--batch", 64, "--pktinfo", "--rcvbuf", RCVBUF, "--duration", "%dms" % WINDOW_MS,
                 "--cpus", cpus()[0], "--listen", "127.0.0.1:%d" % port).finish().sum
 
 
-SIDES = {"udp_sink": ours, "bare": bare, "published": lambda port: bare(port, "--statistics")}
+SIDES = {"udp_sink": ours, "accounted": lambda port: ours(port, "--ledger", "--interval", "100ms"), "bare": bare, "published": lambda port: bare(port, "--statistics")}
 
 
 def windows(sides):
@@ -89,6 +90,10 @@ def tax():
 
 def statistics():
     compare("statistics", "published", "bare", 1.03)
+
+
+def ledger():
+    compare("ledger", "accounted", "udp_sink", 1.01)
 
 
 # ------------------------------------------------------------------ instructions
@@ -159,7 +164,7 @@ def stop():
     bar("stop", "%.0f ms at most (%s); bar 200 ms" % worst, worst[0] <= 200)
 
 
-BARS = {f.__name__: f for f in (tax, statistics, instructions, idle, stop)}
+BARS = {f.__name__: f for f in (tax, statistics, ledger, instructions, idle, stop)}
 
 
 def main():

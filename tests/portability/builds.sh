@@ -71,18 +71,19 @@ same_tarball() {
 # The optional libraries are left out: it builds, says so, refuses what needs them, and still knows the same options.
 without_libraries() {
 	mkdir "$scratch/without" || return
-	configure_at "$scratch/without" "$two/configure" --without-liburing --without-libpcap --enable-werror || return
-	make -s -C "$scratch/without" -j2 CFLAGS=-O0 udp_source || return
+	configure_at "$scratch/without" "$two/configure" --without-liburing --without-libpcap --disable-bpf --enable-werror || return
+	make -s -C "$scratch/without" -j2 CFLAGS=-O0 udp_source udp_sink || return
 	"$scratch/without/udp_source" --version -v | grep -q 'liburing none, libpcap none' || { echo "--version -v names a library"; return 1; }
-	refuses "--sender uring" "built without liburing" && refuses "--pcap $0" "built without libpcap" || return
+	refuses udp_source "--sender uring 127.0.0.1" "built without liburing" && refuses udp_source "--pcap $0 127.0.0.1" "built without libpcap" &&
+		refuses udp_sink "--listen 127.0.0.1:0 --duration 1ms --drop-reasons" "built without BPF (--disable-bpf)" || return
 	"$out/udp_source" --dump-options >"$scratch/with.options" && "$scratch/without/udp_source" --dump-options | cmp - "$scratch/with.options"
 }
 
-# refuses OPTIONS SENTENCE
+# refuses PROGRAM ARGUMENTS SENTENCE
 refuses() {
 	# shellcheck disable=SC2086 # a list of words
-	! "$scratch/without/udp_source" $1 127.0.0.1 2>"$scratch/refused" || { echo "$1 is not refused"; return 1; }
-	grep -q "$2" "$scratch/refused" || { cat "$scratch/refused"; return 1; }
+	! "$scratch/without/$1" $2 2>"$scratch/refused" || { echo "$2 is not refused"; return 1; }
+	grep -q "$3" "$scratch/refused" || { cat "$scratch/refused"; return 1; }
 }
 
 # --with-liburing=yes does without nothing, and does not take what is no choice; the other libraries share its macro.
@@ -95,6 +96,17 @@ strict_library() {
 		grep -q 'takes auto, yes or no' "$scratch/strict.log" || { cat "$scratch/strict.log"; return 1; }
 }
 
+# A clang that makes nothing: --enable-bpf=yes stops, auto goes on without and says why.
+strict_bpf() {
+	mkdir "$scratch/bpf" || return
+	! (cd "$scratch/bpf" && "$two/configure" --quiet --cache-file="$scratch/bpf/cache" --enable-bpf=yes CLANG=false) >"$scratch/bpf.log" 2>&1 ||
+		{ echo "configure went on without BPF"; return 1; }
+	why=$(sed -n 's/^configure: error: --enable-bpf: \(.*\) (Debian)$/\1/p' "$scratch/bpf.log")
+	[ -n "$why" ] || { cat "$scratch/bpf.log"; return 1; }
+	(cd "$scratch/bpf" && "$two/configure" --cache-file="$scratch/bpf/cache" CLANG=false) >"$scratch/bpf.log" 2>&1 &&
+		grep -qF "bpf: none ($why)" "$scratch/bpf.log" || { tail -n 20 "$scratch/bpf.log"; return 1; }
+}
+
 # A host that differs from the build machine makes configure refuse to run what it compiled; the compiler itself stays.
 cross_configure() {
 	mkdir "$scratch/cross"
@@ -105,7 +117,7 @@ cross_configure() {
 	grep -nE 'rpl_|define (malloc|realloc) ' "$scratch/cross/config.h" | nothing "replaced functions"
 }
 
-plan 10
+plan 11
 check "make distdir" distribution || exit 0
 check "builds in the source tree" in_tree
 check "builds out of a read-only source tree" out_of_tree
@@ -114,5 +126,6 @@ check "R133 programs are the same bytes in both" same_bytes
 check "R133 no path and no host name in the programs" no_traces
 check "R133 tarballs are the same bytes" same_tarball
 check "R130 configure works for another host" cross_configure
-check "R51 builds without liburing and libpcap, and refuses what needs them" without_libraries
+check "R51 builds without liburing, libpcap and BPF, and refuses what needs them" without_libraries
 check "--with-liburing=yes needs it, and other words are refused" strict_library
+check "--enable-bpf=yes needs what makes BPF programs, auto does without" strict_bpf

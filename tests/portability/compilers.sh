@@ -5,15 +5,15 @@
 # shellcheck source=tap.sh
 . "${TOP_SRCDIR:?run by make check}/tests/portability/tap.sh"
 
-flags="-I$TOP_SRCDIR/src -include $TOP_BUILDDIR/config.h -pthread
+flags="-I$TOP_SRCDIR/src -I$TOP_BUILDDIR/src -include $TOP_BUILDDIR/config.h -pthread
 	-Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes
 	-Wformat=2 -Wundef -Wvla -Wwrite-strings -Werror -Werror=implicit-function-declaration -fsyntax-only"
-libraries="$(configured JANSSON_CFLAGS) $(configured LIBEV_CFLAGS) $(configured LIBURING_CFLAGS)"
+libraries="$(configured JANSSON_CFLAGS) $(configured LIBEV_CFLAGS) $(configured LIBURING_CFLAGS) $(configured LIBBPF_CFLAGS)"
 
-# each COMPILER FLAGS...: all sources; goes on after a failure, to show them all.
+# each COMPILER FLAGS...: all sources but those for the kernel's machine; goes on after a failure, to show them all.
 each() {
 	rc=0
-	for source in $(find "$TOP_SRCDIR/src" -name '*.c' | sort); do
+	for source in $(find "$TOP_SRCDIR/src" -name '*.c' ! -name '*.bpf.c' | sort); do
 		# shellcheck disable=SC2086 # lists of words
 		"$@" $flags "$source" || rc=1
 	done
@@ -24,7 +24,7 @@ each() {
 # of its own, so that glibc's headers cannot slip in.
 musl_headers() {
 	mkdir "$scratch/musl"
-	for header in linux asm-generic mtd ev.h jansson.h liburing.h liburing pcap.h pcap; do
+	for header in linux asm-generic mtd ev.h jansson.h liburing.h liburing pcap.h pcap bpf; do
 		[ ! -e "/usr/include/$header" ] || ln -s "/usr/include/$header" "$scratch/musl/"
 	done
 	multiarch=/usr/include/$(gcc -print-multiarch)

@@ -28,7 +28,8 @@ directions() {
 include_directions() {
 	directions base base &&
 		directions net base net &&
-		directions counters base net counters &&
+		directions bpf bpf &&
+		directions counters base net bpf counters &&
 		directions engine base net engine &&
 		directions sink base net counters engine sink &&
 		directions source base net counters source

@@ -13,11 +13,13 @@ EXTRA_DIST += %D%/captures.py %D%/dns_server.py %D%/receiver.py %D%/traffic.py $
 
 # udp_sink: each engine against traffic whose numbers are known.
 sink_system_tests = %D%/test_sink_matrix.py
+sink_system_tests += %D%/test_sink_reasons.py
 sink_system_tests += %D%/test_sink_sockets.py %D%/test_sink_control.py %D%/test_sink_spread.py %D%/test_sink_demux.py %D%/test_sink_drops.py
+sink_system_tests += %D%/test_sink_ledger.py
 sink_system_tests += %D%/test_sink_upstream.py %D%/test_sink_stop.py %D%/test_sink_output.py %D%/test_sink_cli.py %D%/test_sink_checks.py
 sink_system_tests += %D%/test_sink_counters.py
 TESTS += $(sink_system_tests)
-EXTRA_DIST += %D%/sender.py $(sink_system_tests)
+EXTRA_DIST += %D%/ledgers.py %D%/sender.py $(sink_system_tests)
 
 # The manual pages and README against the programs.
 TESTS += %D%/test_manual.py

@@ -40,7 +40,7 @@ def option_table(program):
 
 
 # Members whose own members are named by something outside: an option, an errno, a value.
-OPEN_MEMBERS = ("options", "sysctl", "errors_by_errno", "refused", "bad", "tos", "ttl")
+OPEN_MEMBERS = ("options", "sysctl", "errors_by_errno", "refused", "bad", "tos", "ttl", "drop_reasons")
 
 
 def members(value, prefix=""):

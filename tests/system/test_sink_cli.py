@@ -133,7 +133,7 @@ FILES = {
     "steered": "port = 0\nuse-bpf\nthreads = 2\nengine = recvmsg\ngro\nbind-dev = lo\nduration = 1ms\n",
     "group": "port = 0\nreuse-port\ndontwait\nno-copy\njoin = 239.1.1.1%lo\nconnect = 127.0.0.1:9\nengine = recvmmsg\nduration = 1ms\n",
     "shared": "listen = 127.0.0.1:0\nlisten = 127.0.0.2:0\nshared-socket\nthreads = 2\nengine = recv, epoll\nduration = 1ms\n",
-    "counters": "port = 0\nengine = recv\nnstat = json\nzeros\nsoftnet\nno-watch\nduration = 1ms\n",
+    "counters": "port = 0\nengine = recv\nnstat = json\nzeros\nsoftnet\nno-watch\nno-drop-reasons\nledger\nsent-from = /dev/null\nuntil-quiet = 1s\nduration = 1ms\n",
 }
 LEFT_OUT = {"help", "config", "version", "list-engines", "lite", "format", "ethtool"}
 

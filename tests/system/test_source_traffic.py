@@ -2,6 +2,7 @@
 """udp_source: the traffic is what was asked for: sizes, fill, headers, faults on purpose, trailers, and what is refused."""
 import collections
 import itertools
+import socket
 import struct
 
 from harness import Sink, Source, between, cases, equal, fail, main, private_net, scratch, test
@@ -9,6 +10,7 @@ from receiver import FILL, FULL, SHORT, Receiver, loopback, namespace_counters
 from sender import received
 from traffic import fits, send, sequences
 
+SO_NETNS_COOKIE = 71  # asm-generic/socket.h
 SENDERS = ["sendmmsg", "sendmsg", "sendto", "send", "write", "gso"]
 
 
@@ -174,10 +176,12 @@ def trailers(sender, family):
     data = collections.Counter(d.header["stream"] for d in receiver.got if d.header["kind"] == 0)
     equal(sum(data.values()), 1003, "datagrams")
     equal(collections.Counter((d.header["stream"], d.header["sequence"], d.size) for d in marks),
-          {(stream, data[stream], 36): 3 for stream in range(4)}, "trailers")
-    sums = [struct.unpack(">QQH", d.data[SHORT:]) for d in marks]
-    segments = run.record("header")["gso"]["obtained"]
-    equal(sums, [(1003, n, segments) for n in range(12)], "datagrams of all flows, trailers before, segments")
+          {(stream, data[stream], 50): 3 for stream in range(4)}, "trailers")
+    sums = [struct.unpack(">QQQHHHH", d.data[SHORT:]) for d in marks]
+    gso = run.record("header")["gso"]
+    netns = receiver.socket.getsockopt(socket.SOL_SOCKET, SO_NETNS_COOKIE, 8)
+    equal(sums, [(1003, n, *struct.unpack("=Q", netns), gso["obtained"], 11 - n, gso["self_test_datagrams"], gso["self_test_messages"]) for n in range(12)],
+          "datagrams of all flows, trailers before, namespace, segments, trailers after, self-test")
     equal({"%08x" % d.header["run"] for d in marks}, {run.sum["run_id"]}, "run id")
     equal((run.sum["sent"], run.sum["bytes"], run.sum["trailers"]), (1003, 18 * 1003, 12), "sum")
     name = "UdpOutDatagrams" if family == "v4" else "Udp6OutDatagrams"

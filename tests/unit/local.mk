@@ -2,13 +2,17 @@
 
 if HAVE_CMOCKA
 # Programs of src/sink.
-sink_unit_tests = test_sink_checks test_sink_report test_sink_sampler test_sink_stats
+sink_unit_tests = test_sink_checks test_sink_report test_sink_sent test_sink_trailers test_sink_sampler test_sink_stats
 check_PROGRAMS += $(sink_unit_tests)
 TESTS += $(sink_unit_tests)
 test_sink_stats_SOURCES = %D%/test_sink_stats.c
 test_sink_stats_LDADD = libsink.la $(CMOCKA_LIBS)
 test_sink_checks_SOURCES = %D%/test_sink_checks.c
 test_sink_checks_LDADD = libsink.la $(CMOCKA_LIBS)
+test_sink_sent_SOURCES = %D%/test_sink_sent.c
+test_sink_sent_LDADD = libsink.la $(CMOCKA_LIBS)
+test_sink_trailers_SOURCES = %D%/test_sink_trailers.c
+test_sink_trailers_LDADD = libsink.la $(CMOCKA_LIBS)
 test_sink_report_SOURCES = %D%/test_sink_report.c
 test_sink_report_LDADD = libsink.la $(CMOCKA_LIBS)
 test_sink_sampler_SOURCES = %D%/test_sink_sampler.c %D%/sockset.h %D%/udp.h
@@ -93,7 +97,7 @@ endif
 
 if HAVE_CMOCKA
 # src/net, src/counters.
-net_unit_tests = test_counter test_dev test_ethtool test_lnstat test_mib test_nstat test_softnet test_addr test_cmsg test_cmsg_send test_dns test_qdisc test_range test_seqhdr test_sock test_sock_buffer \
+net_unit_tests = test_counter test_dev test_ethtool test_facts test_ledger test_lnstat test_mib test_nstat test_reasons test_softnet test_addr test_cmsg test_cmsg_send test_dns test_qdisc test_range test_seqhdr test_sock test_sock_buffer \
 	test_sock_connect test_sock_family test_sock_join test_sockset test_sockset_sharing test_sysctl test_toeplitz test_unwrap test_wire
 check_PROGRAMS += $(net_unit_tests)
 TESTS += $(net_unit_tests)
@@ -107,6 +111,10 @@ test_qdisc_SOURCES = %D%/test_qdisc.c
 test_qdisc_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_range_SOURCES = %D%/test_range.c
 test_range_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_facts_SOURCES = %D%/test_facts.c
+test_facts_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_ledger_SOURCES = %D%/test_ledger.c
+test_ledger_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_counter_SOURCES = %D%/test_counter.c
 test_counter_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_dev_SOURCES = %D%/test_dev.c %D%/proc_root.h
@@ -121,6 +129,8 @@ test_softnet_SOURCES = %D%/test_softnet.c %D%/proc_root.h %D%/text_of.h
 test_softnet_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_mib_SOURCES = %D%/test_mib.c %D%/proc_root.h
 test_mib_LDADD = libudpsink.la $(CMOCKA_LIBS)
+test_reasons_SOURCES = %D%/test_reasons.c %D%/tap.h
+test_reasons_LDADD = libudpsink.la $(LIBBPF_LIBS) $(CMOCKA_LIBS)
 test_dns_SOURCES = %D%/test_dns.c
 test_dns_LDADD = libudpsink.la $(CMOCKA_LIBS)
 test_unwrap_SOURCES = %D%/test_unwrap.c

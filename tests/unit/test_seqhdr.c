@@ -44,9 +44,11 @@ static void test_trailer_bytes(void **state)
 {
 	static const unsigned char expected[SEQHDR_TRAILER_SIZE] = {
 		'U', 'D', 0x01, 0x01, 0xde, 0xad, 0xbe, 0xef, 0x12, 0x34, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08,
-		0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1, 3, 0, 32,
+		0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1, 3, 0, 0, 0, 9, 0, 0, 0, 7, 0, 32, 1, 4, 2, 5, 3, 6,
 	};
-	const struct seqhdr_sums sums = { .datagrams = UINT64_C(0x100000002), .trailers = 0x103, .segments = 32 };
+	const struct seqhdr_sums sums = {
+		.datagrams = UINT64_C(0x100000002), .trailers = 0x103, .netns = UINT64_C(0x900000007), .segments = 32, .after = 0x104, .probes = 0x205, .messages = 0x306,
+	};
 	struct seqhdr_sums got;
 	struct seqhdr h;
 
@@ -63,6 +65,7 @@ static void test_trailer_bytes(void **state)
 		free(out);
 	}
 	assert_true(got.datagrams == sums.datagrams && got.trailers == sums.trailers && got.segments == sums.segments);
+	assert_true(got.netns == sums.netns && got.after == sums.after && got.probes == sums.probes && got.messages == sums.messages);
 	assert_int_equal(h.kind, SEQHDR_TRAILER);
 	assert_false(h.stamped);
 	assert_false(seqhdr_read_trailer(full, sizeof(full), &got));
